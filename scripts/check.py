@@ -171,12 +171,15 @@ def suites() -> list[Suite]:
         Suite("panics", "c", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "tests/parity"],
               needs=("python-build", "node-build", "ruby-build")),
         # Reads what the suites of the languages leave behind.
-        Suite("parity", "docs", ["python3", "scripts/parity.py", "check"], needs=("rust", "wire", "pytest", "node", "ruby", "go", "java", "kotlin")),
-        Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build", "ruby-build", "java", "kotlin")),
+        Suite("parity", "docs", ["python3", "scripts/parity.py", "check"],
+              needs=("rust", "wire", "pytest", "node", "ruby", "go", "java", "kotlin")),
+        Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)],
+              needs=("build", "python-build", "node-build", "ruby-build", "java", "kotlin")),
     ]
     if cases := conformance_cases():
         play = ["python3", "tests/conformance/play.py", "--ojs", str(ojs), "--cases", str(cases)]
-        calm = ("wire", "rust", "faults", "doctests", "pytest", "node", "languages", "c", "ruby", "java", "kotlin", "go")
+        calm = ("wire", "rust", "faults", "doctests", "pytest", "node", "languages", "c", "ruby", "java",
+                "kotlin", "go")
         for store in ("memory", "sqlite", "postgres"):
             all_.append(Suite(f"conformance-{store}", "conformance", [*play, "--store", store], needs=("build",), after=calm))
         # The same through two servers on one database, in turns: nothing may live in one server alone.

@@ -22,7 +22,10 @@ ALLOWED = {
     "ojs": {"ojs-model", "ojs-engine"},
     "ojs-abi": {"ojs-model", "ojs-engine", "ojs"},
 }
-OURS = {*ALLOWED, "ojs-adapter-axum", "ojs-cli", "ojs-python", "ojs-node", "ojs-c", "ojs-ruby", "ojs-uniffi", "ojs-tests", "ojs-mariadb-fixture", "ojs-postgres-fixture", "ojs-bench", "xtask"}
+OURS = {
+    *ALLOWED, "ojs-adapter-axum", "ojs-cli", "ojs-python", "ojs-node", "ojs-c", "ojs-ruby", "ojs-uniffi",
+    "ojs-tests", "ojs-mariadb-fixture", "ojs-postgres-fixture", "ojs-bench", "xtask",
+}
 
 ENGINE = ROOT / "core" / "engine" / "src"
 # The most modules of the engine that may import each other in a circle.

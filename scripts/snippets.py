@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the examples of the documentation: every ```python, ```js, ```ruby, ```java, ```kotlin and ```sh block of README.md,
-docs/, and the README.md of python/, node/, ruby/, java/ and kotlin/.
+"""Runs the examples of the documentation: every ```python, ```js, ```ruby, ```java, ```kotlin and ```sh block
+of README.md, docs/, and the README.md of python/, node/, ruby/, java/ and kotlin/.
 
 Each block is a program of its own, in an empty directory, with OJS_URL naming a fresh server and `ojs` on the path. It must end
 with status 0. A Python block that begins with `# test_…` is run by pytest. A block that runs until it is told to stop is announced by a comment in the line before it:
@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```(?P<language>python|js|ruby|java|kotlin|sh)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```(?P<language>python|js|ruby|java|kotlin|sh)\n"
+                   r"(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 #: Seconds. A program that needs longer hangs; the worst of them compiles itself on a machine that does much else.
 PATIENCE = 180
 
@@ -76,7 +77,8 @@ def java(code: str) -> list[str]:
 @functools.cache
 def kotlin_jars() -> str:
     """The package with what it needs, the compiler, and SQLite."""
-    listed = subprocess.run([ROOT / "benches" / "kotlin" / "run.sh", "classpath"], check=True, capture_output=True, text=True).stdout
+    command = [ROOT / "benches" / "kotlin" / "run.sh", "classpath"]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return f"{listed.strip()}{os.pathsep}{sqlite_driver()}"
 
 
@@ -86,7 +88,8 @@ def kotlin(code: str) -> list[str]:
         imports = "import kotlin.time.Duration.Companion.minutes; import kotlin.time.Duration.Companion.seconds\n"
         imports += "import kotlinx.coroutines.runBlocking; import org.openjobspec.kotlin.*\n"
         imports += "".join(re.findall(r"^import .*\n", code, re.MULTILINE))
-        code = f"{imports}fun main(): Unit = runBlocking {{\n{re.sub(r'^import .*$', '', code, flags=re.MULTILINE)}\nUnit }}"
+        inside = re.sub(r"^import .*$", "", code, flags=re.MULTILINE)
+        code = f"{imports}fun main(): Unit = runBlocking {{\n{inside}\nUnit }}"
     home = subprocess.run([ROOT / "scripts" / "jdk.sh"], check=True, capture_output=True, text=True).stdout.strip()
     script = """cat > Snippet.kt <<<"$1"
 "$2/bin/java" --sun-misc-unsafe-memory-access=allow -cp "$3" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler \\

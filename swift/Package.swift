@@ -8,7 +8,9 @@ let package = Package(
     products: [.library(name: "OpenJobSpec", targets: ["OpenJobSpec"])],
     targets: [
         .systemLibrary(name: "OpenJobSpecFFI"),
-        .target(name: "OpenJobSpecCore", dependencies: ["OpenJobSpecFFI"], linkerSettings: [.linkedLibrary("ojs_uniffi")]),
+        .target(
+            name: "OpenJobSpecCore", dependencies: ["OpenJobSpecFFI"],
+            linkerSettings: [.linkedLibrary("ojs_uniffi")]),
         .target(name: "OpenJobSpec", dependencies: ["OpenJobSpecCore"]),
         .testTarget(name: "OpenJobSpecTests", dependencies: ["OpenJobSpec"]),
     ]

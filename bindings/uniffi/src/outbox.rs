@@ -143,9 +143,10 @@ pub fn outbox_row(
     in_engine: bool,
 ) -> Result<StagedRow, CoreError> {
     enter("outbox_stage", || {
-        let row = match in_engine {
-            true => outbox::stage_in_engine(request, paramstyle)?,
-            false => outbox::stage(request, database, table, paramstyle)?,
+        let row = if in_engine {
+            outbox::stage_in_engine(request, paramstyle)?
+        } else {
+            outbox::stage(request, database, table, paramstyle)?
         };
         Ok(StagedRow { id: row.id, sql: row.sql, params: row.params })
     })

@@ -206,7 +206,10 @@ impl CoreWorker {
     /// # Errors
     /// Not started.
     pub fn quiet(&self) -> Result<(), CoreError> {
-        enter("worker_quiet", || Ok(self.running()?.quiet()))
+        enter("worker_quiet", || {
+            self.running()?.quiet();
+            Ok(())
+        })
     }
 
     /// Fetches again.
@@ -214,7 +217,10 @@ impl CoreWorker {
     /// # Errors
     /// Not started.
     pub fn resume(&self) -> Result<(), CoreError> {
-        enter("worker_resume", || Ok(self.running()?.resume()))
+        enter("worker_resume", || {
+            self.running()?.resume();
+            Ok(())
+        })
     }
 
     /// Begins to stop: running handlers may finish for `grace_ms` (nothing: as the settings say), then their jobs go
@@ -223,7 +229,10 @@ impl CoreWorker {
     /// # Errors
     /// Not started.
     pub fn stop(&self, grace_ms: Option<u64>) -> Result<(), CoreError> {
-        enter("worker_stop", || Ok(self.running()?.stop(grace_ms.map(Duration::from_millis))))
+        enter("worker_stop", || {
+            self.running()?.stop(grace_ms.map(Duration::from_millis));
+            Ok(())
+        })
     }
 
     /// Waits until the worker is over.

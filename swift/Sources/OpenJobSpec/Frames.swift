@@ -31,7 +31,8 @@ enum Frames {
         return (0..<Int(number(bytes, 8, 4))).map { index in
             let at = header + index * size
             return Entry(
-                token: number(bytes, at, 8), envelope: Data(slice(bytes, at + 8)), id: text(bytes, at + 16), type: text(bytes, at + 24),
+                token: number(bytes, at, 8), envelope: Data(slice(bytes, at + 8)), id: text(bytes, at + 16),
+                type: text(bytes, at + 24),
                 queue: text(bytes, at + 32), attempt: Int(number(bytes, at + 40, 4)))
         }
     }
@@ -67,7 +68,9 @@ enum Frames {
         return bytes[begin..<begin + Int(number(bytes, at + 4, 4))]
     }
 
-    private static func text(_ bytes: [UInt8], _ at: Int) -> String { String(decoding: slice(bytes, at), as: UTF8.self) }
+    private static func text(_ bytes: [UInt8], _ at: Int) -> String {
+        String(decoding: slice(bytes, at), as: UTF8.self)
+    }
 
     private static func append(_ out: inout Data, _ value: UInt64, _ count: Int) {
         for shift in 0..<count { out.append(UInt8(truncatingIfNeeded: value >> UInt64(8 * shift))) }

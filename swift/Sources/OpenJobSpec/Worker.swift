@@ -40,7 +40,9 @@ public final class Worker: @unchecked Sendable {
     private var cancelled: Set<UInt64> = []
 
     /// Further settings have the names of docs/languages.md; lengths of time are seconds.
-    public init(_ client: Client, queues: [String] = ["default"], concurrency: Int = 10, settings: [String: Any] = [:]) {
+    public init(
+        _ client: Client, queues: [String] = ["default"], concurrency: Int = 10, settings: [String: Any] = [:]
+    ) {
         self.client = client
         self.settings = settings
         self.settings["queues"] = queues
@@ -108,10 +110,14 @@ public final class Worker: @unchecked Sendable {
     private func outcome(_ entry: Frames.Entry) async -> Frames.Outcome {
         do {
             let job = try JSON.object(entry.envelope)
-            let ctx = JobContext(id: entry.id, type: entry.type, queue: entry.queue, attempt: entry.attempt, job: job)
-            guard let handler = handlers[entry.type] ?? handlers["*"] else { throw NonRetryable("no handler", code: "no_handler") }
+            let ctx = JobContext(
+                id: entry.id, type: entry.type, queue: entry.queue, attempt: entry.attempt, job: job)
+            guard let handler = handlers[entry.type] ?? handlers["*"] else {
+                throw NonRetryable("no handler", code: "no_handler")
+            }
             let result = try await handler(ctx)
-            return Frames.Outcome(token: entry.token, kind: 0, payload: try result.map { Data(try JSON.text($0).utf8) } ?? Data())
+            let payload = try result.map { Data(try JSON.text($0).utf8) } ?? Data()
+            return Frames.Outcome(token: entry.token, kind: 0, payload: payload)
         } catch is CancellationError {
             return Frames.Outcome(token: entry.token, kind: 2)
         } catch let error as NonRetryable {
@@ -121,8 +127,11 @@ public final class Worker: @unchecked Sendable {
         }
     }
 
-    private func failed(_ entry: Frames.Entry, _ message: String, _ code: String, retryable: Bool, _ error: Error) -> Frames.Outcome {
-        let about: [String: Any] = ["message": message, "code": code, "type": String(describing: type(of: error)), "retryable": retryable]
+    private func failed(
+        _ entry: Frames.Entry, _ message: String, _ code: String, retryable: Bool, _ error: Error
+    ) -> Frames.Outcome {
+        let kind = String(describing: type(of: error))
+        let about: [String: Any] = ["message": message, "code": code, "type": kind, "retryable": retryable]
         return Frames.Outcome(token: entry.token, kind: 1, payload: Data((try? JSON.text(about))?.utf8 ?? "{}".utf8))
     }
 }

@@ -34,7 +34,8 @@ internal object Core {
 }
 
 /** Bytes that the core reads in place: outside of the heap, where nothing moves them. */
-internal fun direct(bytes: ByteArray): ByteBuffer = ByteBuffer.allocateDirect(bytes.size.coerceAtLeast(1)).put(bytes).flip()
+internal fun direct(bytes: ByteArray): ByteBuffer =
+    ByteBuffer.allocateDirect(bytes.size.coerceAtLeast(1)).put(bytes).flip()
 
 internal fun direct(text: String): ByteBuffer = direct(text.encodeToByteArray())
 
@@ -42,5 +43,6 @@ internal fun direct(text: String): ByteBuffer = direct(text.encodeToByteArray())
 internal object Environment {
     fun read(): Map<String, Any?> = of(System.getenv().filterKeys { it.startsWith("OJS_") })
 
-    fun of(variables: Map<String, String>): Map<String, Any?> = Core.call { membersOf(plain(parsed(environment(jsonText(variables))))) }
+    fun of(variables: Map<String, String>): Map<String, Any?> =
+        Core.call { membersOf(plain(parsed(environment(jsonText(variables))))) }
 }

@@ -19,7 +19,9 @@ internal fun durationText(length: Duration): String {
 
 /** A length that may be zero. */
 internal fun notNegative(name: String, length: Duration): Duration {
-    if (length.isNegative() || length.isInfinite()) throw OjsException.Validation("$name must be zero or more, got $length")
+    if (
+        length.isNegative() || length.isInfinite()
+    ) throw OjsException.Validation("$name must be zero or more, got $length")
     return length
 }
 
@@ -32,13 +34,16 @@ internal fun longerThanNone(name: String, length: Duration): Duration {
 }
 
 /** Whole milliseconds on the wire: what is shorter than one is one, for 0 would mean none. */
-internal fun wireMillis(name: String, length: Duration): Long = longerThanNone(name, length).inWholeMilliseconds.coerceAtLeast(1)
+internal fun wireMillis(name: String, length: Duration): Long =
+    longerThanNone(name, length).inWholeMilliseconds.coerceAtLeast(1)
 
 /** Whole seconds on the wire, rounded up. */
-internal fun wireSeconds(name: String, length: Duration): Long = (notNegative(name, length) + 0.999999999.seconds).inWholeSeconds
+internal fun wireSeconds(name: String, length: Duration): Long =
+    (notNegative(name, length) + 0.999999999.seconds).inWholeSeconds
 
 /** The time that is so far away. */
-internal fun after(name: String, length: Duration): String = Instant.now().plus(notNegative(name, length).toJavaDuration()).toString()
+internal fun after(name: String, length: Duration): String =
+    Instant.now().plus(notNegative(name, length).toJavaDuration()).toString()
 
 /** A setting, in seconds as the core reads it. */
 internal fun seconds(name: String, length: Duration, zero: Boolean): Double =

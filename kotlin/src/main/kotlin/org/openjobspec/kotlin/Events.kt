@@ -16,7 +16,13 @@ private val LONGEST_BACKOFF = 10.seconds
 private const val PAGE = 500
 
 /** What [OjsClient.events] collects. */
-internal fun eventsOf(client: OjsClient, types: List<String>?, queues: List<String>?, jobTypes: List<String>?, after: String): Flow<Event> = flow {
+internal fun eventsOf(
+    client: OjsClient,
+    types: List<String>?,
+    queues: List<String>?,
+    jobTypes: List<String>?,
+    after: String,
+): Flow<Event> = flow {
     var cursor = after
     var heard = false // an answer has come: from here on faults are waited out
     var backoff = FIRST_BACKOFF
@@ -26,12 +32,15 @@ internal fun eventsOf(client: OjsClient, types: List<String>?, queues: List<Stri
         val asked = TimeSource.Monotonic.markNow()
         val parameters = given(
             "after" to cursor.ifEmpty { null }, "limit" to PAGE, "wait_ms" to wait.inWholeMilliseconds,
-            "types" to types?.joinToString(","), "queues" to queues?.joinToString(","), "job_types" to jobTypes?.joinToString(","),
+            "types" to types?.joinToString(","), "queues" to queues?.joinToString(","),
+            "job_types" to jobTypes?.joinToString(","),
         )
         val answer = try {
             client.run("GET", query("/events", parameters), null, Reply.whole, wait)
         } catch (e: OjsException) {
-            if (!heard || !(e is OjsException.Connection || e.status == 408 || e.status == 429 || e.status >= 500)) throw e
+            if (
+                !heard || !(e is OjsException.Connection || e.status == 408 || e.status == 429 || e.status >= 500)
+            ) throw e
             delay(backoff / 2 + backoff / 2 * Random.nextDouble())
             backoff = minOf(backoff * 2, LONGEST_BACKOFF)
             continue

@@ -56,7 +56,11 @@ public class JobContext internal constructor(private val link: Link, private val
     public val job: Job
         get() = read ?: run {
             val members = membersOf(plain(elements.value))
-            Job(changed?.let { (args, version) -> members + mapOf("args" to plain(args), "version" to version) } ?: members).also { read = it }
+            Job(
+                changed?.let { (args, version) ->
+                    members + mapOf("args" to plain(args), "version" to version)
+                } ?: members,
+            ).also { read = it }
         }
 
     /** The arguments: maps, lists, text, `Long`, `Double`, `Boolean`, null. */
@@ -90,7 +94,8 @@ public class JobContext internal constructor(private val link: Link, private val
     /**
      * One argument as a number, text, list, map, or an object of a class that is `@Serializable`: `ctx.arg<Email>(0)`.
      */
-    public inline fun <reified T> arg(index: Int): T = decoded(argument(index)) { json.decodeFromJsonElement(serializer<T>(), it) }
+    public inline fun <reified T> arg(index: Int): T =
+        decoded(argument(index)) { json.decodeFromJsonElement(serializer<T>(), it) }
 
     /** One argument as it was sent. */
     public fun argument(index: Int): JsonElement {
@@ -149,7 +154,10 @@ public class JobContext internal constructor(private val link: Link, private val
      * is lost does not harm the job.
      */
     public fun progress(fraction: Double, message: String? = null, data: Any? = null) {
-        if (fraction.isFinite()) link.progress(token, jsonText(given("progress" to fraction, "message" to message, "data" to data)))
+        if (fraction.isFinite()) link.progress(
+            token,
+            jsonText(given("progress" to fraction, "message" to message, "data" to data)),
+        )
     }
 
     /**
@@ -187,7 +195,8 @@ public class JobContext internal constructor(private val link: Link, private val
 
     @PublishedApi
     internal suspend fun saveStep(name: String, value: Any?): JsonElement {
-        val text = if (value == null || value == Unit) JsonNull.toString() else jsonText(value, "result of step '$name'")
+        val text =
+            if (value == null || value == Unit) JsonNull.toString() else jsonText(value, "result of step '$name'")
         save(name, text)
         return parsed(text)
     }

@@ -86,9 +86,16 @@ internal fun jsonText(value: Any?, what: String = "value"): String = try {
 } catch (e: OjsException.Validation) {
     throw OjsException.Validation("$what: ${e.message}", e.about, e)
 } catch (e: SerializationException) {
-    throw OjsException.Validation("$what cannot be written as JSON: ${e.message}", OjsException.About("serialization_error"), e)
+    throw OjsException.Validation(
+        "$what cannot be written as JSON: ${e.message}",
+        OjsException.About("serialization_error"),
+        e,
+    )
 } catch (e: StackOverflowError) {
-    throw OjsException.Validation("$what cannot be written as JSON: it holds itself, or is nested too deep", OjsException.About("serialization_error"))
+    throw OjsException.Validation(
+        "$what cannot be written as JSON: it holds itself, or is nested too deep",
+        OjsException.About("serialization_error"),
+    )
 }
 
 internal fun parsed(text: String): JsonElement = try {
@@ -129,7 +136,9 @@ internal fun unexpected(message: String, cause: Throwable? = null): OjsException
 
 @Suppress("UNCHECKED_CAST") // plain() makes such maps
 internal fun membersOf(value: Any?): Map<String, Any?> =
-    value as? Map<String, Any?> ?: throw unexpected("expected an object in the answer, got ${value?.let { it::class.simpleName }}")
+    value as? Map<String, Any?> ?: throw unexpected(
+        "expected an object in the answer, got ${value?.let { it::class.simpleName }}",
+    )
 
 internal fun itemsOf(value: Any?): List<Any?> = value as? List<Any?> ?: emptyList()
 

@@ -33,7 +33,8 @@ internal object Logs {
     @Synchronized
     fun flush() {
         do {
-            val records = membersOf(plain(parsed(logsPull(MOST.toUInt(), 0u)))).also(::tellLost).items("records").map(::membersOf)
+            val records =
+                membersOf(plain(parsed(logsPull(MOST.toUInt(), 0u)))).also(::tellLost).items("records").map(::membersOf)
             for (record in records) {
                 val level = levels[(record.number("level") ?: 2).coerceIn(1, levels.size - 1)]
                 // Where it was said in the engine is for those who look at details.

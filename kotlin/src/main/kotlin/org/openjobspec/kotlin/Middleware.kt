@@ -44,10 +44,12 @@ public class MiddlewareChain<L : Any> internal constructor(private val order: Li
     public fun prepend(name: String, layer: L): MiddlewareChain<L> = insert(name, layer) { 0 }
 
     /** Adds a layer just outside another. */
-    public fun insertBefore(existing: String, name: String, layer: L): MiddlewareChain<L> = insert(name, layer) { index(existing) }
+    public fun insertBefore(existing: String, name: String, layer: L): MiddlewareChain<L> =
+        insert(name, layer) { index(existing) }
 
     /** Adds a layer just inside another. */
-    public fun insertAfter(existing: String, name: String, layer: L): MiddlewareChain<L> = insert(name, layer) { index(existing) + 1 }
+    public fun insertAfter(existing: String, name: String, layer: L): MiddlewareChain<L> =
+        insert(name, layer) { index(existing) + 1 }
 
     /** Takes a layer out. */
     @Synchronized
@@ -87,7 +89,9 @@ public class MiddlewareChain<L : Any> internal constructor(private val order: Li
     private fun index(name: String): Int {
         val index = layers.indexOfFirst { it.first == name }
         if (index >= 0) return index
-        throw OjsException.Middleware("there is no middleware named '$name'; there is: ${names.joinToString().ifEmpty { "none" }}")
+        throw OjsException.Middleware(
+            "there is no middleware named '$name'; there is: ${names.joinToString().ifEmpty { "none" }}",
+        )
     }
 
     private fun checkOpen() {
@@ -107,7 +111,8 @@ private class Once {
 }
 
 /** One call out of layers, outermost first, and what is inside. */
-internal fun composed(layers: List<EnqueueMiddleware>, send: Enqueue): Enqueue = layers.foldRight(send) { layer, inner ->
+internal fun composed(layers: List<EnqueueMiddleware>, send: Enqueue): Enqueue =
+    layers.foldRight(send) { layer, inner ->
     Enqueue { request ->
         val once = Once()
         layer.handle(request) { next ->
@@ -121,7 +126,8 @@ internal fun composed(layers: List<EnqueueMiddleware>, send: Enqueue): Enqueue =
 internal fun composed(layers: List<ExecutionMiddleware>, handler: JobHandler): JobHandler {
     if (layers.isEmpty()) return handler
     // A layer that forgets to return what next gave does not lose the result.
-    val innermost = JobHandler { ctx -> handler(ctx).also { result -> if (result != null && result != Unit) ctx.result = result } }
+    val innermost =
+        JobHandler { ctx -> handler(ctx).also { result -> if (result != null && result != Unit) ctx.result = result } }
     return layers.foldRight(innermost) { layer, inner ->
         JobHandler { ctx ->
             val once = Once()

@@ -57,7 +57,8 @@ public class OjsClient private constructor(
      * The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the
      * tenant's. It shares connection and middleware; closing it leaves them open.
      */
-    public fun ofTenant(tenant: String): OjsClient = OjsClient(Core.call { core.ofTenant(tenant) }, url, tenant, false, middleware)
+    public fun ofTenant(tenant: String): OjsClient =
+        OjsClient(Core.call { core.ofTenant(tenant) }, url, tenant, false, middleware)
 
     // --- enqueue ---
 
@@ -67,7 +68,9 @@ public class OjsClient private constructor(
 
     /** Runs the middleware around whatever is done with the job. */
     internal suspend fun through(request: JobRequest, inside: Enqueue): Job =
-        composed(middleware.freeze(), inside)(tenanted(completed(request))) ?: throw OjsException.NotEnqueued("a middleware dropped the job")
+        composed(middleware.freeze(), inside)(tenanted(completed(request))) ?: throw OjsException.NotEnqueued(
+            "a middleware dropped the job",
+        )
 
     /** A request with the tenant of this client, unless it names one. */
     private fun tenanted(request: JobRequest): JobRequest {
@@ -102,10 +105,12 @@ public class OjsClient private constructor(
     // --- workflows, results, events ---
 
     /** Starts a workflow made by [chain], [group] or [batch]. */
-    public suspend fun workflow(definition: Workflow): WorkflowStatus = run("POST", "/workflows", definition.toJson(), Reply.workflow)
+    public suspend fun workflow(definition: Workflow): WorkflowStatus =
+        run("POST", "/workflows", definition.toJson(), Reply.workflow)
 
     /** Starts a workflow described in the words of the wire. */
-    public suspend fun workflow(definition: Map<String, Any?>): WorkflowStatus = run("POST", "/workflows", definition, Reply.workflow)
+    public suspend fun workflow(definition: Map<String, Any?>): WorkflowStatus =
+        run("POST", "/workflows", definition, Reply.workflow)
 
     /**
      * How a job ended, once it has. Waits at most [timeout]; without it as long as it takes.
@@ -117,7 +122,11 @@ public class OjsClient private constructor(
         while (true) {
             val left = end?.let { (-it.elapsedNow()).coerceAtLeast(Duration.ZERO) } ?: HELD_BACK
             val wait = minOf(left, HELD_BACK)
-            val path = query(at("jobs", id, "result"), mapOf("wait" to "true", "timeout" to (wait.inWholeMilliseconds + 999) / 1000))
+            val path =
+                query(
+                    at("jobs", id, "result"),
+                    mapOf("wait" to "true", "timeout" to (wait.inWholeMilliseconds + 999) / 1000),
+                )
             try {
                 return run("GET", path, null, Reply.result, wait)
             } catch (e: OjsException.Api) {
@@ -150,7 +159,8 @@ public class OjsClient private constructor(
      * Any call of the protocol: [path] is relative to `/ojs/v1` (or is `/ojs/manifest`), [body] a value with a JSON
      * form, or null. What comes back is the body of a 2xx answer, or null when it has none.
      */
-    public suspend fun request(method: String, path: String, body: Any? = null): Any? = run(method, path, body, Reply.any)
+    public suspend fun request(method: String, path: String, body: Any? = null): Any? =
+        run(method, path, body, Reply.any)
 
     // --- inside ---
 
@@ -181,7 +191,8 @@ public class OjsClient private constructor(
     internal companion object {
         fun made(url: String, transport: Transport?, tenant: String?, settings: Map<String, Any?>): OjsClient {
             Logs.start()
-            val core = Core.call { transport?.let { CoreClient.over(Carried(it)) } ?: CoreClient(url, jsonText(settings)) }
+            val core =
+                Core.call { transport?.let { CoreClient.over(Carried(it)) } ?: CoreClient(url, jsonText(settings)) }
             val chain = MiddlewareChain<EnqueueMiddleware>(ENQUEUE_ORDER)
             return OjsClient(core, if (transport == null) url else "transport", tenant?.ifEmpty { null }, true, chain)
         }

@@ -43,7 +43,10 @@ public object OjsTesting {
 }
 
 /** What was enqueued while it is active: [OjsTesting.fake]. */
-public class Fake internal constructor(private val inline: List<OjsWorker>, private val end: (Fake) -> Unit) : AutoCloseable {
+public class Fake internal constructor(
+    private val inline: List<OjsWorker>,
+    private val end: (Fake) -> Unit,
+) : AutoCloseable {
     private val recorded = CopyOnWriteArrayList<Job>()
 
     @Volatile
@@ -61,7 +64,9 @@ public class Fake internal constructor(private val inline: List<OjsWorker>, priv
         val answer = Core.call { engine.call(method, path, body, null) }
         val sent = itemsOf(plain(parsed(fakeRecorded(method, path, direct(body ?: ByteArray(0))))))
         sent.forEach { recorded += Job(membersOf(it)) }
-        if (sent.isNotEmpty() && inline.isNotEmpty() && coroutineContext[Draining] == null) drain(*inline.toTypedArray())
+        if (
+            sent.isNotEmpty() && inline.isNotEmpty() && coroutineContext[Draining] == null
+        ) drain(*inline.toTypedArray())
         return answer
     }
 
@@ -69,7 +74,8 @@ public class Fake internal constructor(private val inline: List<OjsWorker>, priv
      * The jobs of this type that match: `args`, `id` and `schema` are equal, `meta` is a part of the job's, other
      * members are options in the forms that [job] takes or that the wire has.
      */
-    public fun enqueued(type: String, vararg wanted: Pair<String, Any?>): List<Job> = matching(mapOf("type" to type) + wanted)
+    public fun enqueued(type: String, vararg wanted: Pair<String, Any?>): List<Job> =
+        matching(mapOf("type" to type) + wanted)
 
     /** The core decides what matches, as in every language. */
     internal fun matching(wanted: Map<String, Any?>): List<Job> {
@@ -115,7 +121,8 @@ public class Fake internal constructor(private val inline: List<OjsWorker>, priv
     }
 
     private suspend fun next(worker: OjsWorker): Job? {
-        val answer = call("POST", "/workers/fetch", mapOf("queues" to worker.queues, "count" to 1, "worker_id" to "drain"))
+        val answer =
+            call("POST", "/workers/fetch", mapOf("queues" to worker.queues, "count" to 1, "worker_id" to "drain"))
         return Reply.list(answer, "jobs").firstOrNull()?.let { Job(membersOf(it)) }
     }
 
@@ -123,7 +130,8 @@ public class Fake internal constructor(private val inline: List<OjsWorker>, priv
         val link = object : Link {
             override val client = worker.client
         }
-        val ctx = JobContext(link, Entry(0, job.id, job.type, job.queue, job.attempt, jsonText(job).encodeToByteArray()))
+        val ctx =
+            JobContext(link, Entry(0, job.id, job.type, job.queue, job.attempt, jsonText(job).encodeToByteArray()))
         var thrown: Throwable? = null
         val outcome = try {
             val calls = worker.calls()
@@ -133,13 +141,15 @@ public class Fake internal constructor(private val inline: List<OjsWorker>, priv
             thrown = e
             Outcome.failure(ctx, e)
         }
-        val about = given("job_id" to job.id, "lease_token" to job["lease_token"], "worker_id" to "drain") + outcome.members()
+        val about =
+            given("job_id" to job.id, "lease_token" to job["lease_token"], "worker_id" to "drain") + outcome.members()
         call("POST", outcome.path, about)
         if (thrown != null && outcome.kind == Kind.FAILED) throw thrown
     }
 
     private fun noHandler(type: String, known: Set<String>) = NonRetryableException(
-        "No handler is registered for job type '$type'. Registered are: ${known.sorted().joinToString()}; '*' stands for every other type.",
+        "No handler is registered for job type '$type'. Registered are: ${known.sorted().joinToString()}; " +
+            "'*' stands for every other type.",
         "no_handler",
     )
 

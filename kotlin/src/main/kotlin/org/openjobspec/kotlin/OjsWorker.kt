@@ -52,7 +52,10 @@ public class OjsWorker private constructor(
         (defaults["version"] as? String)?.let { versionsOf(type).version = it }
         val queue = defaults["queue"] as? String
         if (queue != null && queue !in queues) {
-            LOG.log(Level.WARNING, "jobs of type '$type' go to the queue '$queue' by default, and this worker asks for $queues only")
+            LOG.log(
+                Level.WARNING,
+                "jobs of type '$type' go to the queue '$queue' by default, and this worker asks for $queues only",
+            )
         }
         return this
     }
@@ -108,14 +111,18 @@ public class OjsWorker private constructor(
     @Synchronized
     internal fun calls(): Map<String, JobHandler> = composed ?: run {
         val layers = middleware.freeze()
-        handlers.mapValues { (type, handler) -> composed(layers, handler).let { versions[type]?.around(type, it) ?: it } }
+        handlers.mapValues { (type, handler) ->
+            composed(layers, handler).let { versions[type]?.around(type, it) ?: it }
+        }
     }.also { composed = it }
 
     // --- running ---
 
     /** Connects and begins to work. Returns when it does; the process stays alive until the worker is over. */
     public suspend fun start(): OjsWorker {
-        if (handlers.isEmpty()) throw OjsException.Validation("the worker has no handlers: register some before it starts")
+        if (handlers.isEmpty()) throw OjsException.Validation(
+            "the worker has no handlers: register some before it starts",
+        )
         val calls = calls()
         val types = given("types" to (calls.keys - "*").toList(), "fallback" to ("*" in calls))
         val said = if (versions.isEmpty()) emptyMap() else mapOf("versions" to versions.mapValues { it.value.said() })
@@ -205,7 +212,9 @@ public class OjsWorker private constructor(
 
     internal companion object {
         fun made(client: OjsClient, dispatcher: CoroutineDispatcher?, settings: Map<String, Any?>): OjsWorker {
-            if (itemsOf(settings["queues"]).isEmpty()) throw OjsException.Validation("queues must not be empty: leave it out for the default")
+            if (itemsOf(settings["queues"]).isEmpty()) throw OjsException.Validation(
+                "queues must not be empty: leave it out for the default",
+            )
             return OjsWorker(client, dispatcher, settings)
         }
     }

@@ -41,19 +41,26 @@ public class Staged internal constructor(
  * @param table the table of the rows
  * @param sameDatabase whether the server shares the database; null finds out
  */
-public class Outbox(private val client: OjsClient, public val table: String = TABLE, private val sameDatabase: Boolean? = null) {
+public class Outbox(
+    private val client: OjsClient,
+    public val table: String = TABLE,
+    private val sameDatabase: Boolean? = null,
+) {
     private var detection: Any? = null
     private var settled: Boolean? = null
 
     /** Makes the table on this connection, or adds what it lacks: for a migration. */
     public suspend fun migrate(connection: Connection): Unit = withContext(Dispatchers.IO) {
-        connection.createStatement().use { statement -> migration(databaseOf(connection), table).forEach(statement::execute) }
+        connection.createStatement().use { statement ->
+            migration(databaseOf(connection), table).forEach(statement::execute)
+        }
     }
 
     /**
      * Sends a job if, and only if, the outermost transaction of this connection commits. The job has its id already.
      */
-    public suspend fun enqueueAfterCommit(connection: Connection, request: JobRequest): Job = withContext(Dispatchers.IO) {
+    public suspend fun enqueueAfterCommit(connection: Connection, request: JobRequest): Job =
+        withContext(Dispatchers.IO) {
         if (connection.isReadOnly) throw readOnly(null)
         val staged = stage(connection, request)
         try {
@@ -82,7 +89,8 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
 
     private fun row(request: JobRequest, database: String, inEngine: Boolean): Staged {
         val text = jsonText(request.toJson())
-        val row = Core.call { outboxRow(direct(client.core.encrypted(direct(text))), database, table, "qmark", inEngine) }
+        val row =
+            Core.call { outboxRow(direct(client.core.encrypted(direct(text))), database, table, "qmark", inEngine) }
         val members = membersOf(plain(parsed(text)))
         val job = members - "options" + members.inner("options").orEmpty() + ("id" to row.id)
         return Staged(Job(job), row.sql, row.params)
@@ -129,7 +137,12 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
                 }
             }
             (found.exceptionOrNull() as? java.util.concurrent.CancellationException)?.let { throw it }
-            event = given("state" to detection, "event" to name, "value" to found.getOrNull(), "error" to found.exceptionOrNull()?.message)
+            event = given(
+                "state" to detection,
+                "event" to name,
+                "value" to found.getOrNull(),
+                "error" to found.exceptionOrNull()?.message,
+            )
         }
     }
 
@@ -153,7 +166,9 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
         val application = connection.metaData.url.orEmpty()
         if (!client.url.startsWith("sqlite:") || !application.startsWith("jdbc:sqlite:")) return
         if (file(client.url.removePrefix("sqlite:")) == file(application.removePrefix("jdbc:sqlite:"))) {
-            val message = "jobs and application share one SQLite file, which two copies of SQLite would destroy: give the jobs a file of their own"
+            val message =
+                "jobs and application share one SQLite file, " +
+                    "which two copies of SQLite would destroy: give the jobs a file of their own"
             throw OjsException.Validation(message)
         }
     }
@@ -174,7 +189,8 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
     }
 
     private fun readOnly(cause: SQLException?): OjsException {
-        val message = "the transaction is read-only and cannot hold a job: make it read-write, or send the job at once (enqueue)"
+        val message =
+            "the transaction is read-only and cannot hold a job: make it read-write, or send the job at once (enqueue)"
         return OjsException.Outbox(message, cause)
     }
 
@@ -185,7 +201,8 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
         private val UNDEFINED_TABLE = setOf("42P01", "42S02")
 
         /** The statements that make the table, or add what it lacks: to be run in this order, on one connection. */
-        public fun migration(database: String, table: String = TABLE): List<String> = Core.call { outboxMigration(database, table) }
+        public fun migration(database: String, table: String = TABLE): List<String> =
+            Core.call { outboxMigration(database, table) }
 
         /**
          * Notifies the nodes of a server on the same database, after a commit; without it they look ten times a second.
@@ -193,11 +210,14 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
         public val NOTIFY: String by lazy { outboxNotify() }
 
         /** `postgresql`, `mysql` (MariaDB too) or `sqlite`; refuses others. */
-        internal fun databaseOf(connection: Connection): String = when (val product = connection.metaData.databaseProductName) {
+        internal fun databaseOf(connection: Connection): String =
+            when (val product = connection.metaData.databaseProductName) {
             "PostgreSQL" -> "postgresql"
             "MySQL", "MariaDB" -> "mysql"
             "SQLite" -> "sqlite"
-            else -> throw OjsException.Validation("no outbox in $product: the database must be PostgreSQL, MySQL, MariaDB or SQLite")
+            else -> throw OjsException.Validation(
+                "no outbox in $product: the database must be PostgreSQL, MySQL, MariaDB or SQLite",
+            )
         }
     }
 }

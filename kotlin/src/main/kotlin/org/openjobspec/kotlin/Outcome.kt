@@ -12,7 +12,14 @@ internal class Outcome(val token: Long, val kind: Int, val payload: ByteArray, v
             val code = if (kind == Kind.SNOOZED) "snooze" else "released"
             // Servers without delay_ms read the delay from the details.
             val details = if (kind == Kind.SNOOZED) mapOf("snooze_ms" to delayMs) else null
-            val error = given("code" to code, "type" to code, "message" to "given back by the handler", "retryable" to true, "details" to details)
+            val error =
+                given(
+                    "code" to code,
+                    "type" to code,
+                    "message" to "given back by the handler",
+                    "retryable" to true,
+                    "details" to details,
+                )
             given("requeue" to true, "error" to error, "delay_ms" to delayMs.takeIf { kind == Kind.SNOOZED })
         }
     }
@@ -28,7 +35,8 @@ internal class Outcome(val token: Long, val kind: Int, val payload: ByteArray, v
 
         /** The handler returned. */
         fun success(ctx: JobContext, returned: Any?): Outcome {
-            val result = returned.takeIf { it != Unit } ?: ctx.result ?: return Outcome(ctx.token, Kind.COMPLETED, NOTHING)
+            val result =
+                returned.takeIf { it != Unit } ?: ctx.result ?: return Outcome(ctx.token, Kind.COMPLETED, NOTHING)
             return try {
                 Outcome(ctx.token, Kind.COMPLETED, jsonText(result, "result").encodeToByteArray())
             } catch (e: OjsException.Validation) {
@@ -44,7 +52,14 @@ internal class Outcome(val token: Long, val kind: Int, val payload: ByteArray, v
             thrown is ReleaseException -> released(ctx)
             // It stopped because it was told to: the core knows why.
             ctx.cancelled && (thrown is CancellationException || thrown is InterruptedException) -> released(ctx)
-            thrown is NonRetryableException -> failed(ctx.token, thrown, thrown.code, text(thrown), false, thrown.details)
+            thrown is NonRetryableException -> failed(
+                ctx.token,
+                thrown,
+                thrown.code,
+                text(thrown),
+                false,
+                thrown.details,
+            )
             thrown is OjsException.Middleware -> failed(ctx.token, thrown, thrown.code, text(thrown), false)
             else -> failed(ctx.token, thrown, "handler_error", text(thrown), true)
         }
@@ -53,7 +68,13 @@ internal class Outcome(val token: Long, val kind: Int, val payload: ByteArray, v
 
         /** What is sent instead of an outcome that the core cannot read. */
         fun unreadable(token: Long, refusal: OjsException): Outcome =
-            failed(token, refusal, "serialization_error", "the handler's result was not accepted: ${refusal.message}", false)
+            failed(
+                token,
+                refusal,
+                "serialization_error",
+                "the handler's result was not accepted: ${refusal.message}",
+                false,
+            )
 
         private fun failed(
             token: Long,

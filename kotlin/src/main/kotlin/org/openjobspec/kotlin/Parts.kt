@@ -8,7 +8,12 @@ import org.openjobspec.kotlin.core.verifyWebhook
 /** Schedules: `client.cron`. What comes back is what the server says, by the names on the wire. */
 public class Cron internal constructor(client: OjsClient) : CronOperations(client) {
     /** Enqueues the job whenever the expression matches, in UTC or in a zone; replaces a schedule of the same name. */
-    public suspend fun register(name: String, expression: String, job: JobRequest, zone: ZoneId? = null): Map<String, Any?> {
+    public suspend fun register(
+        name: String,
+        expression: String,
+        job: JobRequest,
+        zone: ZoneId? = null,
+    ): Map<String, Any?> {
         val body = given("name" to name, "expression" to expression, "job_template" to job, "timezone" to zone?.id)
         return client.run("POST", "/cron", body, Reply.cron)
     }
@@ -24,7 +29,12 @@ public class Bulk internal constructor(client: OjsClient) : BulkOperations(clien
         val kept = client.kept(requests)
         if (kept.isEmpty()) return emptyList()
         val body = mapOf("jobs" to kept, "atomicity" to if (atomic) "atomic" else "partial")
-        return client.run("POST", "/jobs/bulk", body, { answer -> Reply.list(answer, "items").map { BulkItem(membersOf(it)) } })
+        return client.run(
+            "POST",
+            "/jobs/bulk",
+            body,
+            { answer -> Reply.list(answer, "items").map { BulkItem(membersOf(it)) } },
+        )
     }
 }
 
@@ -36,7 +46,9 @@ internal fun hasDefaults(type: String): Boolean = withDefaults.containsKey(type)
 internal fun setDefaults(type: String, options: Map<String, Any?>) {
     if (options.isEmpty()) return
     if (type == "*") {
-        throw OjsException.Validation("'*' stands for types without a name, and defaults belong to one type: register that type")
+        throw OjsException.Validation(
+            "'*' stands for types without a name, and defaults belong to one type: register that type",
+        )
     }
     Core.call { setJobDefaults(type, jsonText(options)) }
     withDefaults[type] = true

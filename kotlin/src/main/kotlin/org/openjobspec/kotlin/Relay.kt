@@ -59,7 +59,9 @@ public class Relay private constructor(private val core: CoreRelay) : AutoClosea
             retention: Duration? = null,
             migrate: Boolean = false,
         ): Relay {
-            if (batchSize != null && batchSize !in 1..1000) throw OjsException.Validation("batchSize must be 1 to 1000, got $batchSize")
+            if (batchSize != null && batchSize !in 1..1000) throw OjsException.Validation(
+                "batchSize must be 1 to 1000, got $batchSize",
+            )
             val settings = RelaySettings(
                 table = table,
                 url = url,
@@ -69,14 +71,17 @@ public class Relay private constructor(private val core: CoreRelay) : AutoClosea
                 retentionMs = retention?.let { notNegative("retention", it).inWholeMilliseconds.toULong() },
                 migrate = migrate,
             )
-            return Relay(Core.call { startRelay(client.core, settings, connections?.let { Carried(HostDatabase(it)) }) })
+            return Relay(
+                Core.call { startRelay(client.core, settings, connections?.let { Carried(HostDatabase(it)) }) },
+            )
         }
     }
 }
 
 /** Runs the statements of a relay by the application's driver: all of a request in one transaction. */
 private class HostDatabase(private val open: () -> Connection) : Transport {
-    override suspend fun send(method: String, path: String, body: ByteArray?): Transport.Answer = withContext(Dispatchers.IO) {
+    override suspend fun send(method: String, path: String, body: ByteArray?): Transport.Answer =
+        withContext(Dispatchers.IO) {
         val statements = itemsOf(plain(body ?: ByteArray(0))).map(::membersOf)
         Transport.Answer.of(200, open().use { connection -> transaction(connection, statements) })
     }

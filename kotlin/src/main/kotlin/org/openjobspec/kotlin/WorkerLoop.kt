@@ -47,7 +47,12 @@ private class Completions(private val core: CoreWorker) {
         val batch = generateSequence { done.poll() }.toList()
         if (batch.isEmpty()) return
         try {
-            Core.call { core.complete(Frames.outcomes(batch, buffer).also { buffer = it }, (busy.sumThenReset() / 1000).toULong()) }
+            Core.call {
+                core.complete(
+                    Frames.outcomes(batch, buffer).also { buffer = it },
+                    (busy.sumThenReset() / 1000).toULong(),
+                )
+            }
         } catch (e: OjsException) {
             // One of them is wrong, and nothing was done: only that one fails.
             batch.forEach(::alone)
@@ -182,7 +187,8 @@ internal class WorkerLoop(
     private val link = object : Link {
         override val client get() = this@WorkerLoop.client
 
-        override suspend fun heartbeat(token: Long) = CancelReason.of(Core.call { core.heartbeat(token.toULong()) }.toInt())
+        override suspend fun heartbeat(token: Long) =
+            CancelReason.of(Core.call { core.heartbeat(token.toULong()) }.toInt())
 
         override fun progress(token: Long, report: String) = Core.call { core.progress(token.toULong(), report) }
 

@@ -15,7 +15,10 @@ public data class Workflow internal constructor(
     internal val options: Map<String, Any?> = emptyMap(),
 ) : Step {
     init {
-        if (steps.isEmpty()) throw OjsException.Validation("a workflow needs at least one job", OjsException.About("invalid_payload"))
+        if (steps.isEmpty()) throw OjsException.Validation(
+            "a workflow needs at least one job",
+            OjsException.About("invalid_payload"),
+        )
     }
 
     /** The same with a name. */

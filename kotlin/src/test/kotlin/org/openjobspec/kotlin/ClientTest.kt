@@ -16,7 +16,17 @@ class ClientTest {
     @ParameterizedTest
     @EnumSource
     internal fun whatIsSentComesBack(place: Place) = bench(place) {
-        val job = client.enqueue("a.b", 1, "ü€😀", listOf(true, null), queue = queue, priority = 3, delay = 5.minutes, tags = listOf("x"))
+        val job =
+            client.enqueue(
+                "a.b",
+                1,
+                "ü€😀",
+                listOf(true, null),
+                queue = queue,
+                priority = 3,
+                delay = 5.minutes,
+                tags = listOf("x"),
+            )
         val found = client.getJob(job.id)
         assertEquals(listOf(1L, "ü€😀", listOf(true, null)), found.args)
         assertEquals(listOf("a.b", queue, "scheduled", 3), listOf(found.type, found.queue, found.state, found.priority))
@@ -27,7 +37,9 @@ class ClientTest {
     @EnumSource
     internal fun aBatchIsAllOrNothing(place: Place) = bench(place) {
         assertEquals(2, client.enqueueBatch(listOf(job("a", queue = queue), job("b", queue = queue))).size)
-        thrownBy<OjsException> { client.enqueueBatch(listOf(job("a", queue = queue), job("not a type!", queue = queue))) }
+        thrownBy<OjsException> {
+            client.enqueueBatch(listOf(job("a", queue = queue), job("not a type!", queue = queue)))
+        }
         assertEquals(2, client.queues.stats(queue).number("available"))
     }
 
@@ -114,7 +126,14 @@ class ClientTest {
 
     @Test
     fun aServerWithoutTrainsIsAnErrorOfItsOwn() = patiently {
-        val refusal = mapOf("error" to mapOf("code" to "extension_not_supported", "message" to "no trains", "details" to mapOf("extension" to "trains")))
+        val refusal =
+            mapOf(
+                "error" to mapOf(
+                    "code" to "extension_not_supported",
+                    "message" to "no trains",
+                    "details" to mapOf("extension" to "trains"),
+                ),
+            )
         val client = OjsClient(transport = { _, _, _ -> Transport.Answer.of(422, refusal) })
         thrownBy<OjsException.UnsupportedExtension> { client.enqueue("a", train = Train("x")) }
     }
@@ -124,7 +143,12 @@ class ClientTest {
         for (wrong in listOf(Double.NaN, Any(), mapOf(1 to 2), "\uD800", Thread.currentThread())) {
             thrownBy<OjsException.Validation> { client.enqueue("a", wrong) }
         }
-        val exact = listOf(Long.MAX_VALUE, java.math.BigInteger("123456789012345678901234567890"), java.math.BigDecimal("0.1000000000000000000001"))
+        val exact =
+            listOf(
+                Long.MAX_VALUE,
+                java.math.BigInteger("123456789012345678901234567890"),
+                java.math.BigDecimal("0.1000000000000000000001"),
+            )
         assertEquals(exact, client.getJob(client.enqueue("a", *exact.toTypedArray()).id).args)
     }
 }

@@ -33,7 +33,7 @@ class OutboxTest {
                 relay.wake()
                 assertEquals(7L, withTimeout(PATIENCE) { ran.await() })
                 completed(job)
-                eventually { relay.status?.number("sent")?.takeIf { it == 1 } }
+                assertEquals(1, eventually { relay.status?.number("sent")?.takeIf { it > 0 } })
             }
         }
     }
@@ -53,7 +53,9 @@ class OutboxTest {
     @Test
     fun oneFileForJobsAndApplicationIsRefused() = patiently {
         OjsClient("sqlite:${folder.resolve("shop.db")}").use { client ->
-            open().use { connection -> thrownBy<OjsException.Validation> { Outbox(client).enqueueAfterCommit(connection, job("a")) } }
+            open().use { connection ->
+                thrownBy<OjsException.Validation> { Outbox(client).enqueueAfterCommit(connection, job("a")) }
+            }
         }
     }
 }

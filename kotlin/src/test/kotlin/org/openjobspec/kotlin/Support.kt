@@ -48,7 +48,12 @@ internal class Bench(place: Place) {
     private val workers = ArrayList<OjsWorker>()
 
     fun worker(concurrency: Int = 4, gracePeriod: Duration? = null) =
-        OjsWorker(client, queues = listOf(queue), concurrency = concurrency, gracePeriod = gracePeriod).also { workers += it }
+        OjsWorker(
+            client,
+            queues = listOf(queue),
+            concurrency = concurrency,
+            gracePeriod = gracePeriod,
+        ).also { workers += it }
 
     suspend fun ended(job: Job, vararg states: String): Job =
         eventually { client.getJob(job.id).takeIf { it.state in states } }
@@ -74,7 +79,8 @@ internal fun bench(place: Place = Place.MEMORY, test: suspend Bench.() -> Unit) 
     }
 }
 
-internal fun vectors(file: String): Map<String, Any?> = membersOf(plain(Files.readAllBytes(ROOT.resolve("tests/vectors/$file"))))
+internal fun vectors(file: String): Map<String, Any?> =
+    membersOf(plain(Files.readAllBytes(ROOT.resolve("tests/vectors/$file"))))
 
 internal suspend inline fun <reified E : Throwable> thrownBy(body: suspend () -> Unit): E {
     try {

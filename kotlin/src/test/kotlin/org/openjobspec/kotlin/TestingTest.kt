@@ -49,8 +49,10 @@ class TestingTest {
             val conflict = thrownBy<OjsException.Conflict> { memory.cancelJob(id) }
             val said = when (conflict as OjsException) {
                 is OjsException.Api -> "refused"
-                is OjsException.Connection, is OjsException.Validation, is OjsException.NotEnqueued, is OjsException.Middleware,
-                is OjsException.Outbox, is OjsException.UntrustedWebhook, is OjsException.Closed, is OjsException.Internal,
+                is OjsException.Connection, is OjsException.Validation,
+                is OjsException.NotEnqueued, is OjsException.Middleware,
+                is OjsException.Outbox, is OjsException.UntrustedWebhook,
+                is OjsException.Closed, is OjsException.Internal,
                 -> "other"
             }
             assertEquals("refused" to 409, said to conflict.status)

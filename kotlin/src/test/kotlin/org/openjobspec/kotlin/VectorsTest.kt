@@ -81,7 +81,9 @@ class VectorsTest {
                     val (method, target) = asked.split(" ")
                     assertEquals(vector["method"], method)
                     val query = target.substringAfter('?', "").split("&").filter { it.isNotEmpty() }
-                        .associate { it.substringBefore('=') to URLDecoder.decode(it.substringAfter('='), Charsets.UTF_8) }
+                        .associate {
+                            it.substringBefore('=') to URLDecoder.decode(it.substringAfter('='), Charsets.UTF_8)
+                        }
                     assertEquals(same(vector["query"]), same(query))
                     val path = target.substringBefore('?').removePrefix("/ojs/v1").removePrefix("/").split("/")
                     assertEquals(vector["path"], path.map { URLDecoder.decode(it, Charsets.UTF_8) })
@@ -103,7 +105,12 @@ class VectorsTest {
         answer(201, mapOf("cron" to mapOf("name" to "x")))
         val cron = vector.inner("cron").orEmpty()
         val zone = cron.text("timezone")?.let(ZoneId::of)
-        client.cron.register(cron.text("name").orEmpty(), cron.text("expression").orEmpty(), request(cron.inner("job").orEmpty()), zone)
+        client.cron.register(
+            cron.text("name").orEmpty(),
+            cron.text("expression").orEmpty(),
+            request(cron.inner("job").orEmpty()),
+            zone,
+        )
         assertEquals(same(vector["body"]), same(plain(received)))
     }
 
@@ -114,11 +121,16 @@ class VectorsTest {
         val verify = {
             Webhooks.verify(
                 vector.text("body").orEmpty().encodeToByteArray(), headers, secrets,
-                (vector["tolerance"] as Number).toLong().seconds, Instant.ofEpochSecond((vector["now"] as Number).toLong()),
+                (vector["tolerance"] as Number).toLong().seconds, Instant.ofEpochSecond(
+                    (vector["now"] as Number).toLong(),
+                ),
             )
         }
         val reason = vector["reason"]
-        if (reason == null) verify() else assertEquals(reason, membersOf(thrownBy<OjsException.UntrustedWebhook> { verify() }.details)["reason"])
+        if (reason == null) verify() else assertEquals(
+            reason,
+            membersOf(thrownBy<OjsException.UntrustedWebhook> { verify() }.details)["reason"],
+        )
     }
 
     @TestFactory
@@ -180,7 +192,10 @@ class VectorsTest {
             for (question in vector.items("questions").map(::membersOf)) {
                 val wanted = question.inner("wanted").orEmpty()
                 val ask = { fake.matching(wanted).size }
-                if (question["error"] == null) assertEquals(question.number("found"), ask()) else thrownBy<OjsException.Validation> { ask() }
+                if (question["error"] == null) assertEquals(
+                    question.number("found"),
+                    ask(),
+                ) else thrownBy<OjsException.Validation> { ask() }
             }
         }
     }
@@ -192,7 +207,9 @@ class VectorsTest {
         assertTrue(named.size > 40, "methods are named")
         for (name in named) {
             val (part, method) = name.destructured
-            val owner = if (part.isEmpty()) OjsClient::class.java else OjsClient::class.java.getMethod("get" + part.replaceFirstChar(Char::uppercase)).returnType
+            val owner = if (part.isEmpty()) OjsClient::class.java else OjsClient::class.java.getMethod(
+                "get" + part.replaceFirstChar(Char::uppercase),
+            ).returnType
             assertTrue(owner.methods.any { it.name.substringBefore('-') == method }, name.value)
         }
     }
@@ -254,7 +271,8 @@ class VectorsTest {
                 "group" in tree -> group(*steps("group"))
                 "batch" in tree -> batch(
                     *steps("batch"),
-                    onComplete = callbacks["on_complete"], onSuccess = callbacks["on_success"], onFailure = callbacks["on_failure"],
+                    onComplete = callbacks["on_complete"],
+                    onSuccess = callbacks["on_success"], onFailure = callbacks["on_failure"],
                 )
                 else -> return request(tree)
             }
@@ -265,22 +283,33 @@ class VectorsTest {
         internal fun request(given: Map<String, Any?>): JobRequest {
             val options = given.inner("options").orEmpty() + given.filterKeys { it == "meta" }
             val known = setOf(
-                "queue", "priority", "timeout", "timeout_ms", "visibility_timeout_ms", "delay_until", "expires_at", "tags", "meta", "schema",
+                "queue", "priority", "timeout", "timeout_ms",
+                "visibility_timeout_ms", "delay_until", "expires_at", "tags", "meta", "schema",
                 "version", "retry", "unique", "train", "fairness_key", "tenant",
             )
             assertEquals(emptySet<String>(), options.keys - known)
-            val timeout = options.text("timeout")?.let { Duration.parseIsoString("PT" + it.uppercase()) } ?: options.millis("timeout_ms")
+            val timeout =
+                options.text("timeout")?.let {
+                    Duration.parseIsoString("PT" + it.uppercase())
+                } ?: options.millis("timeout_ms")
             // A time that is not in UTC is none of `Instant`: such a text is an option by its name on the wire.
-            val texts = options.filter { (name, value) -> name in setOf("delay_until", "expires_at") && !(value as String).endsWith("Z") }
+            val texts =
+                options.filter { (name, value) ->
+                    name in setOf("delay_until", "expires_at") && !(value as String).endsWith("Z")
+                }
             return job(
                 given.text("type").orEmpty(), *given.items("args").toTypedArray(),
                 queue = options.text("queue"), priority = options.number("priority"), timeout = timeout,
                 visibilityTimeout = options.millis("visibility_timeout_ms"),
                 delayUntil = options.text("delay_until")?.let { OffsetDateTime.parse(it).toInstant() },
                 expiresAt = options.text("expires_at")?.let { OffsetDateTime.parse(it).toInstant() },
-                tags = options["tags"]?.let { options.texts("tags") }, meta = options.inner("meta"), schema = options.text("schema"),
-                version = options.text("version"), fairnessKey = options.text("fairness_key"), tenant = options.text("tenant"),
-                retry = options["retry"]?.let { if (it is Number) RetryPolicy(maxAttempts = it.toInt()) else retry(membersOf(it)) },
+                tags = options["tags"]?.let { options.texts("tags") },
+                meta = options.inner("meta"), schema = options.text("schema"),
+                version = options.text("version"),
+                fairnessKey = options.text("fairness_key"), tenant = options.text("tenant"),
+                retry = options["retry"]?.let {
+                    if (it is Number) RetryPolicy(maxAttempts = it.toInt()) else retry(membersOf(it))
+                },
                 unique = options.inner("unique")?.let(::unique),
                 train = options["train"]?.let { if (it is String) Train(it) else train(membersOf(it)) },
             ).let { it.copy(options = it.options + texts) }
@@ -292,19 +321,29 @@ class VectorsTest {
 
         private fun Map<String, Any?>.length(name: String) = text(name)?.let(Duration::parseIsoString)
 
-        private inline fun <reified E : Enum<E>> Map<String, Any?>.word(name: String): E? = text(name)?.let { enumValueOf<E>(it.uppercase()) }
+        private inline fun <reified E : Enum<E>> Map<String, Any?>.word(name: String): E? =
+            text(name)?.let { enumValueOf<E>(it.uppercase()) }
 
         private fun retry(given: Map<String, Any?>) = RetryPolicy(
-            given.number("max_attempts"), given.length("initial_interval"), (given["backoff_coefficient"] as Number?)?.toDouble(),
-            given.length("max_interval"), given["jitter"] as Boolean?, given.texts("non_retryable_errors"), given.word<OnExhaustion>("on_exhaustion"),
+            given.number("max_attempts"), given.length("initial_interval"), (
+                given["backoff_coefficient"] as Number?,
+            )?.toDouble(),
+            given.length("max_interval"), given["jitter"] as Boolean?,
+            given.texts("non_retryable_errors"), given.word<OnExhaustion>("on_exhaustion"),
             given.word<BackoffStrategy>("backoff_strategy"),
         )
 
         private fun unique(given: Map<String, Any?>) = UniquePolicy(
-            given.texts("keys"), given.texts("args_keys"), given.texts("meta_keys"), given.length("period"), given.texts("states"), given.word<OnConflict>("on_conflict"),
+            given.texts("keys"), given.texts("args_keys"), given.texts("meta_keys"),
+            given.length("period"), given.texts("states"), given.word<OnConflict>("on_conflict"),
         )
 
         private fun train(given: Map<String, Any?>) =
-            Train(given.text("id"), given.word<TrainAction>("on_cancelled"), given.word<TrainAction>("on_discarded"), given.word<CancelActive>("cancel_active"))
+            Train(
+                given.text("id"),
+                given.word<TrainAction>("on_cancelled"),
+                given.word<TrainAction>("on_discarded"),
+                given.word<CancelActive>("cancel_active"),
+            )
     }
 }

@@ -69,7 +69,11 @@ class WorkerTest {
         worker()
             .register("twice") { if (runs.incrementAndGet() == 1) error("first time") else "second time" }
             .register("never") { throw NonRetryableException("no such address", "bad_address", mapOf("field" to "to")) }
-            .register("later") { ctx -> if (ctx.meta["seen"] == null && runs.incrementAndGet() < 4) throw SnoozeException(Duration.ZERO) else null }
+            .register("later") { ctx ->
+                if (
+                    ctx.meta["seen"] == null && runs.incrementAndGet() < 4
+                ) throw SnoozeException(Duration.ZERO) else null
+            }
             .start()
         val retry = RetryPolicy(maxAttempts = 3, initialInterval = 0.01.seconds)
         assertEquals(2, completed(client.enqueue("twice", queue = queue, retry = retry)).attempt)
@@ -197,7 +201,8 @@ class WorkerTest {
             if (attempts.incrementAndGet() == 1) error("after the charge")
             mapOf("copies" to receipt.copies, "row" to membersOf(ctx.loadCheckpoint())["row"])
         }.start()
-        val job = client.enqueue("pay", queue = queue, retry = RetryPolicy(maxAttempts = 2, initialInterval = 0.01.seconds))
+        val job =
+            client.enqueue("pay", queue = queue, retry = RetryPolicy(maxAttempts = 2, initialInterval = 0.01.seconds))
         assertEquals(mapOf("copies" to 1L, "row" to 7L), completed(job).result)
         assertEquals(1, charges.get())
     }
@@ -234,7 +239,12 @@ class WorkerTest {
     @Test
     fun defaultsOfATypeCountWhereAJobSaysNothing() = bench {
         val type = unique("typed")
-        worker().register(type, queue = queue, priority = 7, retry = RetryPolicy(maxAttempts = 9)) { ctx -> ctx.job.priority }
+        worker().register(
+            type,
+            queue = queue,
+            priority = 7,
+            retry = RetryPolicy(maxAttempts = 9),
+        ) { ctx -> ctx.job.priority }
         assertEquals(queue to 9, client.enqueue(type).let { it.queue to it.maxAttempts })
         assertEquals("default", client.enqueue(type, queue = "default").queue)
     }
@@ -245,8 +255,12 @@ class WorkerTest {
         assertTrue("register some" in thrownBy<OjsException.Validation> { worker.start() }.message.orEmpty())
         worker.register("a") {}
         assertTrue("already" in thrownBy<OjsException.Validation> { worker.register("a") {} }.message.orEmpty())
-        assertTrue("at least 1" in thrownBy<OjsException.Validation> { OjsWorker(client, concurrency = 0) }.message.orEmpty())
-        assertTrue("queues" in thrownBy<OjsException.Validation> { OjsWorker(client, queues = emptyList()) }.message.orEmpty())
+        assertTrue(
+            "at least 1" in thrownBy<OjsException.Validation> { OjsWorker(client, concurrency = 0) }.message.orEmpty(),
+        )
+        assertTrue(
+            "queues" in thrownBy<OjsException.Validation> { OjsWorker(client, queues = emptyList()) }.message.orEmpty(),
+        )
         thrownBy<OjsException.Validation> { OjsClient("jobs.db") }
         thrownBy<OjsException.NotFound> { client.getJob("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") }
         thrownBy<OjsException.Validation> { client.enqueue("a", Any()) }

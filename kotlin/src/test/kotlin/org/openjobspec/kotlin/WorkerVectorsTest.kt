@@ -32,7 +32,9 @@ class WorkerVectorsTest {
     private suspend fun does(ctx: JobContext): Any? {
         val what = membersOf(ctx.args[0])
         what.text("fail")?.let { throw IllegalStateException(it) }
-        what.text("refuse")?.let { throw NonRetryableException(it, what.text("code") ?: "non_retryable", what.inner("details")) }
+        what.text("refuse")?.let {
+            throw NonRetryableException(it, what.text("code") ?: "non_retryable", what.inner("details"))
+        }
         what.whole("snooze_ms")?.let { throw SnoozeException(it.milliseconds) }
         if ("unserializable" in what) return Any()
         if ("wait" in what) awaitCancellation()
@@ -49,7 +51,8 @@ class WorkerVectorsTest {
     @TestFactory
     fun outcomes(): List<DynamicTest> = runBlocking {
         val client = client()
-        val worker = OjsWorker(client, queues = listOf("outcomes"), workerId = "vectors", heartbeatInterval = 20.milliseconds)
+        val worker =
+            OjsWorker(client, queues = listOf("outcomes"), workerId = "vectors", heartbeatInterval = 20.milliseconds)
         worker.register("vector", handler = ::does).start()
         val found = verdicts("outcomes")
         worker.stop(Duration.ZERO)
@@ -88,7 +91,12 @@ class WorkerVectorsTest {
     @TestFactory
     fun policies() = each("policies") { vector ->
         OjsClient("memory:").use { client ->
-            val request = JobRequest(vector.text("type").orEmpty(), vector.items("args"), options = vector.inner("options").orEmpty())
+            val request =
+                JobRequest(
+                    vector.text("type").orEmpty(),
+                    vector.items("args"),
+                    options = vector.inner("options").orEmpty(),
+                )
             val expected = vector.inner("error")
             if (expected == null) {
                 client.enqueue(request)
@@ -174,7 +182,12 @@ class WorkerVectorsTest {
     }
 
     /** What a job went through in both chains. */
-    private suspend fun oneJob(client: OjsClient, worker: OjsWorker, sent: List<String>, ran: MutableList<String>): Map<String, Any?> {
+    private suspend fun oneJob(
+        client: OjsClient,
+        worker: OjsWorker,
+        sent: List<String>,
+        ran: MutableList<String>,
+    ): Map<String, Any?> {
         worker.register("a") { ran += "handler" }
         val job = try {
             client.enqueue("a", retry = RetryPolicy(maxAttempts = 1))
@@ -186,7 +199,13 @@ class WorkerVectorsTest {
         worker.start()
         val ended = eventually { client.getJob(job.id).takeIf { it.state in listOf("completed", "discarded") } }
         worker.stop(Duration.ZERO)
-        return mapOf("enqueue" to "enqueued", "sent" to sent, "ran" to ran, "state" to ended.state, "by" to ended.meta["by"])
+        return mapOf(
+            "enqueue" to "enqueued",
+            "sent" to sent,
+            "ran" to ran,
+            "state" to ended.state,
+            "by" to ended.meta["by"],
+        )
     }
 
     companion object {
