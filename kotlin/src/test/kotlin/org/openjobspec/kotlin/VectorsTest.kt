@@ -325,11 +325,13 @@ class VectorsTest {
             text(name)?.let { enumValueOf<E>(it.uppercase()) }
 
         private fun retry(given: Map<String, Any?>) = RetryPolicy(
-            given.number("max_attempts"), given.length("initial_interval"), (
-                given["backoff_coefficient"] as Number?,
-            )?.toDouble(),
-            given.length("max_interval"), given["jitter"] as Boolean?,
-            given.texts("non_retryable_errors"), given.word<OnExhaustion>("on_exhaustion"),
+            given.number("max_attempts"),
+            given.length("initial_interval"),
+            (given["backoff_coefficient"] as Number?)?.toDouble(),
+            given.length("max_interval"),
+            given["jitter"] as Boolean?,
+            given.texts("non_retryable_errors"),
+            given.word<OnExhaustion>("on_exhaustion"),
             given.word<BackoffStrategy>("backoff_strategy"),
         )
 
