@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build python node c ruby java go demo test conformance bench bench-adapters bench-languages lint gen fmt soak clean
+.PHONY: help setup build python node c ruby java kotlin go demo test conformance bench bench-adapters bench-languages lint gen fmt soak clean
 
 # rustup's own place: there even when this shell has not been told.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -35,6 +35,10 @@ ruby: setup ## Build the native half of the Ruby gem (scripts/ruby.sh gem DIR ma
 java: setup ## Build the Java package into java/target
 	@scripts/setup.sh java
 	@scripts/java.sh
+
+kotlin: setup ## Build the Kotlin package into kotlin/target
+	@scripts/setup.sh java
+	@scripts/kotlin.sh
 
 go: setup ## Build the C library into the Go package in go/ (scripts/go.sh pack DIR makes the module)
 	@scripts/setup.sh go
@@ -82,7 +86,7 @@ bench-adapters: python ## What a job costs the application's transaction, per ad
 bench-languages: python ## Every language beside a rival of its own, and the cost of the boundary (benches/languages.py; OPTIONS="--jobs 20000 --runs 1" is quick)
 	@scripts/setup.sh redis-server postgresql node ruby sidekiq java go
 	@cargo build --locked --release --workspace
-	@OJS_BUILT=1 $(MAKE) --no-print-directory node ruby java go
+	@OJS_BUILT=1 $(MAKE) --no-print-directory node ruby java kotlin go
 	@CARGO_TARGET_DIR=$(TARGET) python3 benches/languages.py $(OPTIONS)
 
 soak: build ## The long forms: kill -9 and the model for 200 rounds, a million jobs per language, claims beside two million (hours)
@@ -98,4 +102,4 @@ soak: build ## The long forms: kill -9 and the model for 200 rounds, a million j
 
 clean: ## Remove everything that was built
 	@cargo clean
-	@rm -rf .venv .mypy_cache .pytest_cache node_modules node/node_modules node/*.node ruby/lib/ojs/[0-9]* java/target go/lib go/include
+	@rm -rf .venv .mypy_cache .pytest_cache node_modules node/node_modules node/*.node ruby/lib/ojs/[0-9]* java/target kotlin/target go/lib go/include

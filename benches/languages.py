@@ -142,6 +142,10 @@ def python_rival(name: str, share: float) -> Rival:
     return Rival(name, "redis", command, lambda url, jobs: {"BENCH_REDIS": url}, share=share)
 
 
+def kotlin(url: str, jobs: int, slots: int) -> list[str]:
+    return ["benches/kotlin/run.sh", f"-Djobs={jobs}", f"-Dpayload={PAYLOAD}", f"-Dthreads={slots}", "--", "noop", url]
+
+
 def java(which: str) -> Runner:
     return lambda url, jobs, slots: ["benches/java/run.sh", f"-Djobs={jobs}", f"-Dpayload={PAYLOAD}", f"-Dthreads={slots}", "--", which, url]
 
@@ -165,6 +169,7 @@ LANGUAGES = [
     Language("Ruby", 10, flags("ruby", "-Iruby/lib", "benches/ruby/noop.rb"), rivals=[SIDEKIQ_RIVAL]),
     Language("Go", 100, flags(str(TOOLS / "noop-go")), build_go, [RIVER]),
     Language("Java", 50, java("ojs"), rivals=[Rival("db-scheduler", "postgres", java("db-scheduler"))]),
+    Language("Kotlin", 50, kotlin),
 ]
 
 

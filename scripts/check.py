@@ -34,8 +34,8 @@ PYTHON = ROOT / ".venv" / "bin" / "python"
 # Logs are read later, by people and by count().
 ENVIRONMENT = os.environ | {"CARGO_TERM_COLOR": "never", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1", "OJS_TEST_LOGS": str(LOGS)}
 
-# Two suites at a time: the reference machine has two cores. The conformance cases measure time and mostly wait (one for two
-# minutes): they run beside each other, when nothing else does.
+# Two suites at a time: the reference machine has two cores. The conformance cases measure time and mostly wait (one for
+# two minutes): they run beside each other, when nothing else does.
 PLACES = 2
 
 COUNTERS = [
@@ -144,6 +144,7 @@ def suites() -> list[Suite]:
         Suite("c", "c", [*built, "scripts/c.sh", "test"], needs=("build",), minutes=40),
         Suite("java", "java", [*built, "scripts/java.sh", "test"], needs=("build",), minutes=40),
         Suite("adapter-java", "java", databases + [*built, "scripts/java.sh", "adapters"], needs=("java",), minutes=40),
+        Suite("kotlin", "kotlin", [*built, "scripts/kotlin.sh", "test"], needs=("build",), minutes=40),
         Suite("go", "go", [*built, "scripts/go.sh", "test"], needs=("build",), minutes=40),
         Suite("adapter-go", "go", databases + [*built, "scripts/go.sh", "adapters"], needs=("go",), minutes=40),
         Suite("ruby-build", "build", [*built, "scripts/ruby.sh"], needs=("build",)),
@@ -177,12 +178,15 @@ def suites() -> list[Suite]:
         Suite("panics", "c", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "tests/parity"],
               needs=("python-build", "node-build", "ruby-build")),
         # Reads what the suites of the languages leave behind.
-        Suite("parity", "docs", ["python3", "scripts/parity.py", "check"], needs=("rust", "wire", "pytest", "node", "ruby", "go", "java")),
-        Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build", "ruby-build", "java")),
+        Suite("parity", "docs", ["python3", "scripts/parity.py", "check"],
+              needs=("rust", "wire", "pytest", "node", "ruby", "go", "java", "kotlin")),
+        Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)],
+              needs=("build", "python-build", "node-build", "ruby-build", "java", "kotlin")),
     ]
     if cases := conformance_cases():
         play = ["python3", "tests/conformance/play.py", "--ojs", str(ojs), "--cases", str(cases)]
-        calm = ("wire", "rust", "faults", "doctests", "pytest", "node", "languages", "c", "ruby", "java", "go")
+        calm = ("wire", "rust", "faults", "doctests", "pytest", "node", "languages", "c", "ruby", "java",
+                "kotlin", "go")
         for store in ("memory", "sqlite", "postgres"):
             all_.append(Suite(f"conformance-{store}", "conformance", [*play, "--store", store], needs=("build",), after=calm))
         # The same through two servers on one database, in turns: nothing may live in one server alone.

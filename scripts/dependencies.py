@@ -59,7 +59,8 @@ def main() -> int:
     direct |= set(" ".join(re.findall(r"^\s+c\) .*missing\+=\(([^)]*)\)", (ROOT / "scripts" / "setup.sh").read_text(), re.MULTILINE)).split())
     requirements = (ROOT / "python" / "requirements-dev.txt").read_text()
     direct |= {match[1] for match in re.finditer(r"^([\w-]+)(?:\[\w+\])?[=<>]", requirements, re.MULTILINE)}
-    for file in (ROOT / "java" / "pom.xml", *(ROOT / "java" / "adapters").glob("**/pom.xml")):
+    poms = [ROOT / "java" / "pom.xml", ROOT / "kotlin" / "pom.xml", *(ROOT / "java" / "adapters").glob("**/pom.xml")]
+    for file in poms:
         found = re.findall(r"<dependency>\s*<groupId>([^<]*)</groupId>\s*<artifactId>([^<]+)</artifactId>", file.read_text())
         direct |= {name for group, name in found if group != "org.openjobspec"}
     gemspecs = "".join(path.read_text() for path in (ROOT / "ruby").glob("adapters/*/*.gemspec"))

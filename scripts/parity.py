@@ -34,7 +34,8 @@ def passed(language: str) -> set[str]:
         logs, line = LINES[language]
         texts = [(LOGS / f"{log}.log").read_text(errors="replace") for log in logs if (LOGS / f"{log}.log").exists()]
         return {match[1] for text in texts for match in re.finditer(line, text, re.MULTILINE)}
-    reports = [LOGS / "pytest.xml"] if language == "python" else (ROOT / "java/target/surefire-reports").glob("TEST-*.xml")
+    surefire = ROOT / language / "target/surefire-reports"
+    reports = [LOGS / "pytest.xml"] if language == "python" else surefire.glob("TEST-*.xml")
     good: set[str] = set()
     bad: set[str] = set()
     for report in reports:

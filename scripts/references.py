@@ -23,7 +23,8 @@ from tracked import tracked
 ROOT = Path(__file__).resolve().parent.parent
 
 #: Made when the project is built, so not in the repository.
-BUILT = ("target/", ".venv/", "go/include/", "go/lib/", "java/target/", "node_modules/", "tests/conformance/cases")
+BUILT = ("target/", ".venv/", "go/include/", "go/lib/", "java/target/",
+         "kotlin/target/", "node_modules/", "tests/conformance/cases")
 #: Documents whose sections are headings of a page in docs/spec, and those whose sections docs/spec/README.md lists.
 PAGES = {"protocol": "protocol.md", "extensions": "extensions.md", "dialects": "dialects.md"}
 SOURCES = ("framework adapters", "extension interactions", "serverless integration")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the examples of the documentation: every ```python, ```js, ```ruby, ```java and ```sh block of README.md, docs/,
-and the README.md of python/, node/, ruby/ and java/.
+"""Runs the examples of the documentation: every ```python, ```js, ```ruby, ```java, ```kotlin and ```sh block
+of README.md, docs/, and the README.md of python/, node/, ruby/, java/ and kotlin/.
 
 Each block is a program of its own, in an empty directory, with OJS_URL naming a fresh server and `ojs` on the path. It must end
 with status 0. A Python block that begins with `# test_…` is run by pytest. A block that runs until it is told to stop is announced by a comment in the line before it:
@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```(?P<language>python|js|ruby|java|sh)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```(?P<language>python|js|ruby|java|kotlin|sh)\n"
+                   r"(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 #: Seconds. A program that needs longer hangs; the worst of them compiles itself on a machine that does much else.
 PATIENCE = 180
 
@@ -73,6 +74,30 @@ def java(code: str) -> list[str]:
     return ["bash", "-euc", script, "bash", code, home, jars]
 
 
+@functools.cache
+def kotlin_jars() -> str:
+    """The package with what it needs, the compiler, and SQLite."""
+    command = [ROOT / "benches" / "kotlin" / "run.sh", "classpath"]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return f"{listed.strip()}{os.pathsep}{sqlite_driver()}"
+
+
+def kotlin(code: str) -> list[str]:
+    """A file with a main, or the inside of one, which may suspend."""
+    if "fun main(" not in code:
+        imports = "import kotlin.time.Duration.Companion.minutes; import kotlin.time.Duration.Companion.seconds\n"
+        imports += "import kotlinx.coroutines.runBlocking; import org.openjobspec.kotlin.*\n"
+        imports += "".join(re.findall(r"^import .*\n", code, re.MULTILINE))
+        inside = re.sub(r"^import .*$", "", code, flags=re.MULTILINE)
+        code = f"{imports}fun main(): Unit = runBlocking {{\n{inside}\nUnit }}"
+    home = subprocess.run([ROOT / "scripts" / "jdk.sh"], check=True, capture_output=True, text=True).stdout.strip()
+    script = """cat > Snippet.kt <<<"$1"
+"$2/bin/java" --sun-misc-unsafe-memory-access=allow -cp "$3" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler \\
+    -no-stdlib -no-reflect -nowarn -cp "$3" -d classes Snippet.kt
+exec "$2/bin/java" --enable-native-access=ALL-UNNAMED -cp "classes:$3" SnippetKt"""
+    return ["bash", "-euc", script, "bash", code, home, kotlin_jars()]
+
+
 def command(snippet: Snippet, ojs: Path) -> list[str]:
     """How to run it. Building is left out, and a server started by cargo is the one that was built."""
     if snippet.language == "python" and snippet.code.startswith("# test_"):
@@ -83,6 +108,8 @@ def command(snippet: Snippet, ojs: Path) -> list[str]:
         return [sys.executable, "-c", snippet.code]
     if snippet.language == "java":
         return java(snippet.code)
+    if snippet.language == "kotlin":
+        return kotlin(snippet.code)
     if snippet.language == "ruby":
         return ["ruby", "-I", str(ROOT / "ruby" / "lib"), "-e", "$stdout.sync = true", "-e", snippet.code]
     if snippet.language == "js":
@@ -135,7 +162,7 @@ def main() -> int:
     assert server.stdout is not None
     url = server.stdout.readline().removeprefix("listening on ").strip()
     pages = [ROOT / "README.md", ROOT / "python" / "README.md", ROOT / "node" / "README.md", ROOT / "ruby" / "README.md",
-             ROOT / "java" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+             ROOT / "java" / "README.md", ROOT / "kotlin" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     passed = failed = 0
     try:
         for snippet in (snippet for page in pages for snippet in snippets(page)):

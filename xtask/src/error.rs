@@ -40,6 +40,9 @@ pub enum Error {
         /// What the engine says.
         cause: minijinja::Error,
     },
+    /// A library that uniffi cannot make code of.
+    #[error("uniffi: {0}")]
+    Bindings(String),
     /// A file that has no place for what is generated.
     #[error("{path}: there must be one line with '{}' and below it one with '{}'", crate::part::begin(.template), crate::part::END)]
     NoPlace {

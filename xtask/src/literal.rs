@@ -36,6 +36,7 @@ fn list(items: &[String], language: &str) -> String {
     match language {
         "go" => format!("[]string{{{items}}}"),
         "java" => format!("List.of({items})"),
+        "kotlin" => format!("listOf({items})"),
         _ => format!("[{items}]"),
     }
 }
@@ -48,6 +49,7 @@ fn map(value: &Value, language: &str) -> Result<String, Error> {
         members.push(match language {
             "node" | "ruby" => format!("{name}: {member}"),
             "java" => format!("\"{name}\", {member}"),
+            "kotlin" => format!("\"{name}\" to {member}"),
             _ => format!("\"{name}\": {member}"),
         });
     }
@@ -56,6 +58,7 @@ fn map(value: &Value, language: &str) -> Result<String, Error> {
         "node" | "ruby" => format!("{{ {members} }}"),
         "go" => format!("ojs.Obj{{{members}}}"),
         "java" => format!("Map.of({members})"),
+        "kotlin" => format!("mapOf({members})"),
         "rust" => format!("json!({{{members}}})"),
         _ => format!("{{{members}}}"),
     })
@@ -73,6 +76,7 @@ mod tests {
         assert_eq!(written("ruby"), r#"{ a: [1, "x"], b: true }"#);
         assert_eq!(written("node"), "{ a: [1, 'x'], b: true }");
         assert_eq!(written("go"), r#"ojs.Obj{"a": []string{1, "x"}, "b": true}"#);
+        assert_eq!(written("kotlin"), r#"mapOf("a" to listOf(1, "x"), "b" to true)"#);
         assert_eq!(written("java"), r#"Map.of("a", List.of(1, "x"), "b", true)"#);
     }
 }

@@ -2,6 +2,7 @@
 //! package says the same: error classes, enumerations, policies, options and settings, the layout of frames, records,
 //! the operations of the server. The schema is `xtask/schema.toml`, `xtask/records.toml` and `xtask/operations`, what
 //! becomes of it `xtask/templates`, and where it goes [`target::TARGETS`].
+mod binding;
 mod error;
 mod filters;
 mod frame;
@@ -42,15 +43,29 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Writes the code that uniffi makes of the library ojs-uniffi.
+    Bindings {
+        /// Of which language.
+        language: binding::Language,
+        /// The library, as cargo has built it, not stripped.
+        library: String,
+        /// The folder.
+        folder: String,
+    },
 }
 
 fn main() -> ExitCode {
-    let Task::Gen { check } = Arguments::parse().task;
-    match generate(check) {
+    let done = match Arguments::parse().task {
+        Task::Gen { check } => generate(check),
+        Task::Bindings { language, library, folder } => {
+            root().and_then(|root| binding::write(&root, language, &library, &folder)).map(|()| true)
+        }
+    };
+    match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("xtask gen: {error}");
+            eprintln!("xtask: {error}");
             ExitCode::FAILURE
         }
     }

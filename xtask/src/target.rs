@@ -104,6 +104,15 @@ pub const TARGETS: &[Target] = &[
     parts("java/src/main/java/org/openjobspec/UniquePolicy.java", &["java/policy.j2:UniquePolicy"]),
     whole("java/src/main/java/org/openjobspec/UnknownTypes.java", "java/setting_words.java.j2:UnknownTypes"),
     whole("java/src/main/java/org/openjobspec/WorkflowStatus.java", "java/record.j2:WorkflowStatus"),
+    whole("kotlin/src/main/kotlin/org/openjobspec/kotlin/Frames.kt", "kotlin/Frames.kt.j2"),
+    whole("kotlin/src/main/kotlin/org/openjobspec/kotlin/Numbers.kt", "kotlin/Numbers.kt.j2"),
+    whole("kotlin/src/main/kotlin/org/openjobspec/kotlin/Operations.kt", "kotlin/Operations.kt.j2"),
+    whole("kotlin/src/main/kotlin/org/openjobspec/kotlin/OjsException.kt", "kotlin/Errors.kt.j2"),
+    whole("kotlin/src/main/kotlin/org/openjobspec/kotlin/Options.kt", "kotlin/Options.kt.j2"),
+    whole("kotlin/src/main/kotlin/org/openjobspec/kotlin/Policies.kt", "kotlin/Policies.kt.j2"),
+    whole("kotlin/src/main/kotlin/org/openjobspec/kotlin/Records.kt", "kotlin/Records.kt.j2"),
+    whole("kotlin/src/main/kotlin/org/openjobspec/kotlin/Settings.kt", "kotlin/Settings.kt.j2"),
+    whole("kotlin/src/test/kotlin/org/openjobspec/kotlin/OperationCalls.kt", "kotlin/OperationCalls.kt.j2"),
     parts(
         "node/index.d.cts",
         &[

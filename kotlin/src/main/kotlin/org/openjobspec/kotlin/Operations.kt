@@ -1,0 +1,1063 @@
+// Made from xtask/operations by make gen; do not edit.
+package org.openjobspec.kotlin
+
+import java.time.Instant
+import kotlin.time.Duration
+
+/** The methods of a client that are one request each. What they send is in xtask/operations. */
+public abstract class Operations internal constructor() : Requests() {
+    /**
+     * The job with this id.
+     *
+     * @param jobId the job's id
+     * @throws OjsException NotFound
+     */
+    public suspend fun getJob(jobId: String): Job =
+        run("GET", at("jobs", jobId), null, Reply.job)
+
+    /**
+     * Why a job is not running: a `summary`, and `reasons` in the order in which they have to end. Each reason has `code` and
+     * `message`, and where they are known `since`, `until`, `link` (a path of the API that shows what holds the job),
+     * `command` (one of the tool `ojs` that helps) and `details`. A job that runs, has ended, or is handed out by the next
+     * fetch has no reasons. The answer reads a bounded number of rows, however many jobs there are.
+     *
+     * @param jobId the job's id
+     * @throws OjsException NotFound
+     */
+    public suspend fun explainJob(jobId: String): Map<String, Any?> =
+        run("GET", at("jobs", jobId, "explain"), null, Reply.whole)
+
+    /**
+     * One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is another page
+     * while the page says that it has more. Jobs that come and go between two pages move the others.
+     *
+     * @param queue only jobs of this queue
+     * @param jobType only this job type; `email.*` is all types that start with `email.`
+     * @param state only jobs in this state
+     * @param since only jobs created at this time or later
+     * @param until only jobs created before this time
+     * @param sort what the list is sorted by; `created_at` without it; one of created_at, scheduled_at, priority
+     * @param order the direction of the sort; `desc` without it: the newest or the highest priority first; one of asc, desc
+     * @param page the number of the page. The first page is 1
+     * @param perPage the most jobs on one page, 1 to 100
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun listJobs(queue: String? = null, jobType: String? = null, state: String? = null, since: Instant? = null, until: Instant? = null, sort: String? = null, order: String? = null, page: Int = 1, perPage: Int = 100): JobPage =
+        run("GET", query(at("admin", "jobs"), given("queue" to queue, "type" to jobType, "state" to state, "since" to since?.toString(), "until" to until?.toString(), "sort" to sort, "order" to order, "page" to page, "per_page" to perPage)), null, Reply.jobPage)
+
+    /**
+     * Cancels the job. A worker that runs it is told to stop.
+     *
+     * @param jobId the job's id
+     * @throws OjsException InvalidStateTransition, NotFound
+     */
+    public suspend fun cancelJob(jobId: String): Job =
+        run("DELETE", at("jobs", jobId), null, Reply.job)
+
+    /**
+     * Changes the priority of a job that waits.
+     *
+     * @param jobId the job's id
+     * @param priority the new priority. Higher runs earlier
+     * @throws OjsException InvalidStateTransition, NotFound
+     */
+    public suspend fun setPriority(jobId: String, priority: Int): Job =
+        run("PATCH", at("jobs", jobId), given("priority" to priority), Reply.job)
+
+    /**
+     * Makes a job available that was enqueued as pending.
+     *
+     * @param jobId the job's id
+     * @throws OjsException InvalidStateTransition, NotFound
+     */
+    public suspend fun activateJob(jobId: String): Job =
+        run("POST", at("jobs", jobId, "activate"), emptyMap<String, Any?>(), Reply.job)
+
+    /**
+     * Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
+     *
+     * @param jobId the job's id
+     * @throws OjsException InvalidStateTransition, NotFound
+     */
+    public suspend fun retryJob(jobId: String): Job =
+        run("POST", at("admin", "jobs", jobId, "retry"), emptyMap<String, Any?>(), Reply.bareJob)
+
+    /**
+     * How the job ended, and what its handler returned. The request is refused with status 408 while the job has not ended,
+     * and with 410 when its result is no longer kept.
+     *
+     * @param jobId the job's id
+     * @throws OjsException Api, NotFound
+     */
+    public suspend fun result(jobId: String): JobResult =
+        run("GET", at("jobs", jobId, "result"), null, Reply.result, wait = Duration.ZERO)
+
+    /**
+     * How up to 1,000 jobs ended, in the order of the ids. Nothing stands for a job that is unknown, that has not ended, or
+     * whose result is no longer kept.
+     *
+     * @param jobIds the ids of the jobs
+     * @throws OjsException PayloadTooLarge
+     */
+    public suspend fun results(jobIds: List<String>): List<JobResult?> =
+        run("POST", at("jobs", "results"), given("ids" to jobIds), Reply.results)
+
+    /**
+     * The state of the workflow and of its steps.
+     *
+     * @param workflowId the workflow's id
+     * @throws OjsException NotFound
+     */
+    public suspend fun getWorkflow(workflowId: String): WorkflowStatus =
+        run("GET", at("workflows", workflowId), null, Reply.workflow)
+
+    /**
+     * Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
+     *
+     * @param workflowId the workflow's id
+     * @throws OjsException InvalidStateTransition, NotFound
+     */
+    public suspend fun cancelWorkflow(workflowId: String): WorkflowStatus =
+        run("DELETE", at("workflows", workflowId), null, Reply.workflow)
+
+    /**
+     * Workflows without their steps, the newest first. A workflow inside another one is a step of it, and not listed.
+     *
+     * @param state only workflows in this state; one of pending, running, completed, failed, cancelled
+     * @param page the number of the page. The first page is 1
+     * @param perPage the most workflows on one page, 1 to 100; 20 without it
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun listWorkflows(state: String? = null, page: Int? = null, perPage: Int? = null): List<Map<String, Any?>> =
+        run("GET", query(at("admin", "workflows"), given("state" to state, "page" to page, "per_page" to perPage)), null, Reply.list("items"))
+
+    /**
+     * Whether the server works, with its version, its store and how long it has run.
+     * @throws OjsException Api
+     */
+    public suspend fun health(): Map<String, Any?> =
+        run("GET", at("health"), null, Reply.whole)
+
+    /**
+     * What the server is, and what it can do.
+     */
+    public suspend fun manifest(): Map<String, Any?> =
+        run("GET", "/ojs/manifest", null, Reply.whole)
+
+    /**
+     * Jobs by state, throughput, latency and workers of the whole server.
+     */
+    public suspend fun serverStats(): Map<String, Any?> =
+        run("GET", at("admin", "stats"), null, Reply.whole)
+
+    /**
+     * Throughput and latency over time, oldest first. Periods in which nothing ran are left out.
+     *
+     * @param period the length of each period; `1m` without it; one of 1m, 5m, 1h, 1d
+     * @param queue only this queue
+     * @param since from this time on
+     * @param until up to this time
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun statsHistory(period: String? = null, queue: String? = null, since: Instant? = null, until: Instant? = null): List<Map<String, Any?>> =
+        run("GET", query(at("admin", "stats", "history"), given("period" to period, "queue" to queue, "since" to since?.toString(), "until" to until?.toString())), null, Reply.list("items"))
+
+    /**
+     * Whether the server is in maintenance, since when and why.
+     */
+    public suspend fun maintenance(): Map<String, Any?> =
+        run("GET", at("admin", "system", "maintenance"), null, Reply.whole)
+
+    /**
+     * Begins or ends maintenance. During it jobs are accepted, and none is handed out.
+     *
+     * @param enabled whether the server is in maintenance
+     * @param reason why, for those who ask
+     * @param estimatedDuration how long it will take, such as `PT30M`
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun setMaintenance(enabled: Boolean, reason: String? = null, estimatedDuration: Duration? = null): Map<String, Any?> =
+        run("POST", at("admin", "system", "maintenance"), given("enabled" to enabled, "reason" to reason, "estimated_duration" to estimatedDuration?.let(::durationText)), Reply.whole)
+
+    /**
+     * Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with their bodies,
+     * workflows with their steps, and so on. `sound` is true when nothing contradicts anything. `findings` has the first 1,000
+     * contradictions, each with the check, the row, what was compared, and both values; `total` counts them all. The time
+     * grows with the number of jobs, and other queries of a store in one file or in memory wait meanwhile.
+     */
+    public suspend fun audit(): Map<String, Any?> =
+        run("GET", at("admin", "system", "audit"), null, Reply.whole)
+
+    /**
+     * The settings that the server runs with. There are no secrets among them.
+     */
+    public suspend fun serverConfig(): Map<String, Any?> =
+        run("GET", at("admin", "system", "config"), null, Reply.whole)
+
+    /**
+     * The registered schemas of all job types, without their texts, in order of job type and version.
+     */
+    public suspend fun listSchemas(): List<Map<String, Any?>> =
+        run("GET", query(at("schemas"), given("limit" to 1000)), null, Reply.list("schemas"))
+
+    /**
+     * Registers the JSON Schema of the arguments of a job type. A registered version never changes. With `mode` `strict` jobs
+     * that do not match are refused, with `warn`, the default, they are accepted with warnings, with `off` they are not
+     * compared. Within a major version, a schema that refuses what the version before accepted is refused itself.
+     *
+     * @param jobType the job type
+     * @param version the version: `2`, `2.1` or `2.1.0`
+     * @param schema a JSON Schema, draft 2020-12, for the array of arguments
+     * @param mode what happens to jobs that do not match; one of strict, warn, off
+     * @throws OjsException Conflict, InvalidRequest
+     */
+    public suspend fun registerSchema(jobType: String, version: String, schema: Map<String, Any?>, mode: String? = null): Map<String, Any?> =
+        run("POST", at("schemas"), given("job_type" to jobType, "version" to version, "schema" to schema, "mode" to mode), Reply.member("schema"))
+
+    /**
+     * The schema of the highest version of a job type.
+     *
+     * @param jobType the job type, or the URI of a schema
+     * @throws OjsException NotFound
+     */
+    public suspend fun getSchema(jobType: String): Map<String, Any?> =
+        run("GET", at("schemas", jobType), null, Reply.member("schema"))
+
+    /**
+     * The schema of a version of a job type.
+     *
+     * @param jobType the job type
+     * @param version the version
+     * @throws OjsException NotFound
+     */
+    public suspend fun getSchemaVersion(jobType: String, version: String): Map<String, Any?> =
+        run("GET", at("schemas", jobType, version), null, Reply.member("schema"))
+
+    /**
+     * The versions of a job type, highest first.
+     *
+     * @param jobType the job type
+     * @throws OjsException NotFound
+     */
+    public suspend fun listSchemaVersions(jobType: String): List<Map<String, Any?>> =
+        run("GET", at("schemas", jobType, "versions"), null, Reply.list("versions"))
+
+    /**
+     * Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at again.
+     *
+     * @param jobType the job type
+     * @param version the version
+     * @param mode `strict`, `warn` or `off`; one of strict, warn, off
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun setSchemaMode(jobType: String, version: String, mode: String): Map<String, Any?> =
+        run("PATCH", at("schemas", jobType, version), given("mode" to mode), Reply.member("schema"))
+
+    /**
+     * Deletes a version. Jobs that were stored under it stay.
+     *
+     * @param jobType the job type
+     * @param version the version
+     * @throws OjsException NotFound
+     */
+    public suspend fun deleteSchema(jobType: String, version: String): Unit =
+        run("DELETE", at("schemas", jobType, version), null, Reply.nothing)
+
+    /**
+     * The subscriptions, the oldest first, without their secrets. `dropped` says how many events became no delivery because
+     * too many deliveries waited for the subscription; `dropped_since` when the first of them happened, or null.
+     */
+    public suspend fun listWebhooks(): List<Map<String, Any?>> =
+        run("GET", query(at("webhooks", "subscriptions"), given("limit" to 200)), null, Reply.list("subscriptions"))
+
+    /**
+     * Creates a subscription: events are sent to `url` as signed POST requests. Only this answer has the secret. Events that
+     * happen from then on become deliveries, which are sent until the endpoint answers with 2xx: eight attempts within 41
+     * hours. `filter` is an object with `queues` and `job_types`. The URL must begin with https:// and lead to a public
+     * address, unless the server allows others.
+     *
+     * @param subscription its members: `url` and `events` (such as `job.completed`, `job.*` or `*`); if wanted `secret` (8 to
+     *   255 characters; without it the server makes one), `filter`, `metadata` (an object of at most 4096 bytes), `active` and
+     *   `format` (`ojs`, `cloudevents` or `cloudevents-binary`)
+     * @throws OjsException Conflict, InvalidRequest
+     */
+    public suspend fun createWebhook(subscription: Map<String, Any?>): Map<String, Any?> =
+        run("POST", at("webhooks", "subscriptions"), subscription, Reply.member("subscription"))
+
+    /**
+     * A subscription, without its secret. `dropped` says how many events became no delivery because too many deliveries waited
+     * for it; `dropped_since` when the first of them happened, or null.
+     *
+     * @param id the id of the subscription, `sub_…`
+     * @throws OjsException NotFound
+     */
+    public suspend fun getWebhook(id: String): Map<String, Any?> =
+        run("GET", at("webhooks", "subscriptions", id), null, Reply.member("subscription"))
+
+    /**
+     * Changes a subscription; what is left out stays. Deliveries that wait go to the new URL. A subscription that is not
+     * active gets no new deliveries, and those that wait are not sent until it is active again.
+     *
+     * @param id the id of the subscription
+     * @param changes the members that change: `url`, `events`, `active`, `filter`, `metadata`, `format`
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun updateWebhook(id: String, changes: Map<String, Any?>): Map<String, Any?> =
+        run("PATCH", at("webhooks", "subscriptions", id), changes, Reply.member("subscription"))
+
+    /**
+     * Deletes a subscription and its deliveries: nothing more is sent to it.
+     *
+     * @param id the id of the subscription
+     * @throws OjsException NotFound
+     */
+    public suspend fun deleteWebhook(id: String): Unit =
+        run("DELETE", at("webhooks", "subscriptions", id), null, Reply.nothing)
+
+    /**
+     * Sends an event `webhook.test` now, once, and answers with what the endpoint said: `success`, `status_code`,
+     * `response_time_ms`, `response_body`.
+     *
+     * @param id the id of the subscription
+     * @throws OjsException NotFound
+     */
+    public suspend fun testWebhook(id: String): Map<String, Any?> =
+        run("POST", at("webhooks", "subscriptions", id, "test"), emptyMap<String, Any?>(), Reply.whole)
+
+    /**
+     * Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer has the new one.
+     *
+     * @param id the id of the subscription
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun rotateWebhookSecret(id: String): Map<String, Any?> =
+        run("POST", at("webhooks", "subscriptions", id, "rotate-secret"), emptyMap<String, Any?>(), Reply.member("subscription"))
+
+    /**
+     * Deliveries, the newest first, without the events that they carry. Delivered ones are kept for a day, dead ones for 30
+     * days. `total` counts at most 10000.
+     *
+     * @param subscriptionId only of this subscription
+     * @param status only in this state; one of pending, sending, delivered, dead
+     * @param limit the most deliveries in the answer, 1 to 200
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun listWebhookDeliveries(subscriptionId: String? = null, status: String? = null, limit: Int = 50): List<Map<String, Any?>> =
+        run("GET", query(at("webhooks", "deliveries"), given("subscription_id" to subscriptionId, "status" to status, "limit" to limit)), null, Reply.list("deliveries"))
+
+    /**
+     * A delivery with its event, and how its latest attempt ended.
+     *
+     * @param id the id of the delivery, `del_…`
+     * @throws OjsException NotFound
+     */
+    public suspend fun getWebhookDelivery(id: String): Map<String, Any?> =
+        run("GET", at("webhooks", "deliveries", id), null, Reply.member("delivery"))
+
+    /**
+     * Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or waiting.
+     *
+     * @param id the id of the delivery
+     * @throws OjsException Conflict, NotFound
+     */
+    public suspend fun retryWebhookDelivery(id: String): Map<String, Any?> =
+        run("POST", at("webhooks", "deliveries", id, "retry"), emptyMap<String, Any?>(), Reply.member("delivery"))
+
+    /**
+     * How far the latest attempt of a job has come: `progress` from 0 to 1, `data`, `message` and `updated_at`, which are null
+     * when nothing was reported.
+     *
+     * @param jobId the job's id
+     * @throws OjsException NotFound
+     */
+    public suspend fun getProgress(jobId: String): Map<String, Any?> =
+        run("GET", at("jobs", jobId, "progress"), null, Reply.whole)
+
+    /**
+     * How far a workflow has come: `progress` from 0 to 1, and the progress of each of its `steps`. Of a chain it is the
+     * completed steps and the fraction of the current one, of a group the mean of its steps, of a batch the share of its jobs
+     * that have ended.
+     *
+     * @param workflowId the workflow's id
+     * @throws OjsException NotFound
+     */
+    public suspend fun getWorkflowProgress(workflowId: String): Map<String, Any?> =
+        run("GET", at("workflows", workflowId, "progress"), null, Reply.whole)
+
+    /**
+     * Saves the checkpoint of a job, in place of the one before. It is on disk when the request has been answered, and the
+     * next attempt of the job is delivered with it. The handler of a job saves its own checkpoint, under its lease. This
+     * method is for other programs, which have no lease: it is refused while a worker with lease tokens holds the job, and
+     * when the job has ended.
+     *
+     * @param jobId the job's id
+     * @param state JSON of at most 1 MiB
+     * @throws OjsException Conflict, NotFound, PayloadTooLarge, InvalidRequest
+     */
+    public suspend fun saveCheckpoint(jobId: String, state: Map<String, Any?>): Map<String, Any?> =
+        run("PUT", at("jobs", jobId, "checkpoint"), given("state" to state), Reply.whole)
+
+    /**
+     * The checkpoint of a job: `state`, `sequence` and `created_at`. It can be read as long as the job.
+     *
+     * @param jobId the job's id
+     * @throws OjsException NotFound
+     */
+    public suspend fun getCheckpoint(jobId: String): Map<String, Any?> =
+        run("GET", at("jobs", jobId, "checkpoint"), null, Reply.whole)
+
+    /**
+     * Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+     *
+     * @param jobId the job's id
+     * @throws OjsException NotFound
+     */
+    public suspend fun deleteCheckpoint(jobId: String): Unit =
+        run("DELETE", at("jobs", jobId, "checkpoint"), null, Reply.nothing)
+
+    /**
+     * The endpoints that jobs are sent to, the oldest first, without their secrets. `status` is `active`, `failing`, `open`
+     * (sent nothing for a minute after five failures), `probing`, `waiting` (it has asked for a pause), `disabled` (it
+     * answered 401, 403, 404 or 410) or `paused`; `last_failure` says why.
+     */
+    public suspend fun listPushEndpoints(): List<Map<String, Any?>> =
+        run("GET", query(at("push", "endpoints"), given("limit" to 200)), null, Reply.list("endpoints"))
+
+    /**
+     * Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this answer has the secret. A job
+     * is active under a lease before it is sent, and the answer settles it. The address must begin with https:// and be
+     * public, unless the server allows others.
+     *
+     * @param endpoint its members: `endpoint` (the URL) and `job_types` (`*` stands for any characters); if wanted `queues`,
+     *   `config` (`max_concurrency`, `timeout_ms`, `signing_secret`, `weight`, `retry_429`), `routing`, `provider` and `active`
+     * @throws OjsException Conflict, InvalidRequest
+     */
+    public suspend fun createPushEndpoint(endpoint: Map<String, Any?>): Map<String, Any?> =
+        run("POST", at("push", "endpoints"), endpoint, Reply.member("push_endpoint"))
+
+    /**
+     * An endpoint, without its secret.
+     *
+     * @param id the id of the endpoint, `push_…`
+     * @throws OjsException NotFound
+     */
+    public suspend fun getPushEndpoint(id: String): Map<String, Any?> =
+        run("GET", at("push", "endpoints", id), null, Reply.member("push_endpoint"))
+
+    /**
+     * Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent jobs again. With `active`
+     * false it is sent nothing; its jobs stay available for workers that fetch.
+     *
+     * @param id the id of the endpoint
+     * @param changes the members that change: `endpoint`, `job_types`, `queues`, `config`, `routing`, `provider`, `active`
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun updatePushEndpoint(id: String, changes: Map<String, Any?>): Map<String, Any?> =
+        run("PATCH", at("push", "endpoints", id), changes, Reply.member("push_endpoint"))
+
+    /**
+     * Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
+     *
+     * @param id the id of the endpoint
+     * @throws OjsException NotFound
+     */
+    public suspend fun deletePushEndpoint(id: String): Unit =
+        run("DELETE", at("push", "endpoints", id), null, Reply.nothing)
+
+    /**
+     * Sends a job of the type `push.test` now, once, and explains the answer: `success`, `outcome`, `explanation`,
+     * `status_code`, `response_time_ms`, `response_body`.
+     *
+     * @param id the id of the endpoint
+     * @throws OjsException NotFound
+     */
+    public suspend fun testPushEndpoint(id: String): Map<String, Any?> =
+        run("POST", at("push", "endpoints", id, "test"), emptyMap<String, Any?>(), Reply.whole)
+
+    /**
+     * Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has the new one.
+     *
+     * @param id the id of the endpoint
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun rotatePushSecret(id: String): Map<String, Any?> =
+        run("POST", at("push", "endpoints", id, "rotate-secret"), emptyMap<String, Any?>(), Reply.member("push_endpoint"))
+
+    /**
+     * What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and error. It is read
+     * from the job and from the event log, so it is there for as long as the job. `fingerprint` of a failed attempt is the
+     * same for errors that differ only in numbers, ids and quoted text. The history of a job has at most the newest 50
+     * failures.
+     *
+     * @param jobId the job's id
+     * @param limit the most events in the answer, 1 to 1,000; 50 without it
+     * @param cursor the `next_cursor` of the page before
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun getHistory(jobId: String, limit: Int? = null, cursor: String? = null): Map<String, Any?> =
+        run("GET", query(at("jobs", jobId, "history"), given("limit" to limit, "cursor" to cursor)), null, Reply.whole)
+
+    /**
+     * The workflow that a job is part of, with all its steps as a `tree`; a job without a workflow is a tree of its own.
+     * `root_id` is the outermost workflow. `parent_id` and `root_id` of a job without a workflow are what its client has sent
+     * under these names. A tree has at most 1,000 nodes; `truncated` says that there are more.
+     *
+     * @param jobId the job's id
+     * @throws OjsException NotFound
+     */
+    public suspend fun getLineage(jobId: String): Map<String, Any?> =
+        run("GET", at("jobs", jobId, "lineage"), null, Reply.whole)
+
+}
+
+/** The generated methods of `client.bulk`. */
+public abstract class BulkOperations internal constructor(internal val client: OjsClient) : Requests() {
+    override suspend fun <T> run(method: String, path: String, body: Any?, read: Reply<T>, wait: Duration?): T = client.run(method, path, body, read, wait)
+
+    /**
+     * Cancels many jobs. By ids: every job that has not ended. By a filter: the jobs that wait, unless the filter names other
+     * states. Jobs that cannot be cancelled are skipped, and their items say why; with `atomic` one such job keeps the others
+     * from being cancelled.
+     *
+     * @param jobIds the ids of the jobs
+     * @param queue only jobs of this queue
+     * @param jobType only this job type; `email.*` is all types that start with `email.`
+     * @param states only jobs in one of these states
+     * @param enqueuedAfter only jobs enqueued after this time
+     * @param enqueuedBefore only jobs enqueued before this time
+     * @param priority only jobs of this priority
+     * @param meta only jobs whose metadata has these members
+     * @param atomic all of the jobs, or none
+     * @throws OjsException PayloadTooLarge, InvalidRequest
+     */
+    public suspend fun cancel(jobIds: List<String>? = null, queue: String? = null, jobType: String? = null, states: List<String>? = null, enqueuedAfter: Instant? = null, enqueuedBefore: Instant? = null, priority: Int? = null, meta: Map<String, Any?>? = null, atomic: Boolean = false): BulkResult =
+        run("POST", at("jobs", "bulk", "cancel"), target(jobIds, given("queue" to queue, "type" to jobType, "state" to states, "enqueued_after" to enqueuedAfter?.toString(), "enqueued_before" to enqueuedBefore?.toString(), "priority" to priority, "meta" to meta)) + given("atomicity" to if (atomic) "atomic" else "partial"), Reply.bulkResult)
+
+    /**
+     * Runs many jobs again: discarded jobs with all their attempts, retryable jobs at once instead of after their pause. Jobs
+     * that cannot be retried are skipped, and their items say why; with `atomic` one such job keeps the others from being
+     * retried.
+     *
+     * @param jobIds the ids of the jobs
+     * @param queue only jobs of this queue
+     * @param jobType only this job type; `email.*` is all types that start with `email.`
+     * @param states only jobs in one of these states
+     * @param enqueuedAfter only jobs enqueued after this time
+     * @param enqueuedBefore only jobs enqueued before this time
+     * @param priority only jobs of this priority
+     * @param meta only jobs whose metadata has these members
+     * @param atomic all of the jobs, or none
+     * @throws OjsException PayloadTooLarge, InvalidRequest
+     */
+    public suspend fun retry(jobIds: List<String>? = null, queue: String? = null, jobType: String? = null, states: List<String>? = null, enqueuedAfter: Instant? = null, enqueuedBefore: Instant? = null, priority: Int? = null, meta: Map<String, Any?>? = null, atomic: Boolean = false): BulkResult =
+        run("POST", at("jobs", "bulk", "retry"), target(jobIds, given("queue" to queue, "type" to jobType, "state" to states, "enqueued_after" to enqueuedAfter?.toString(), "enqueued_before" to enqueuedBefore?.toString(), "priority" to priority, "meta" to meta)) + given("atomicity" to if (atomic) "atomic" else "partial"), Reply.bulkResult)
+
+    /**
+     * Deletes many jobs that have ended. A deleted job cannot be brought back. Jobs that cannot be deleted are skipped, and
+     * their items say why; with `atomic` one such job keeps the others from being deleted.
+     *
+     * @param jobIds the ids of the jobs
+     * @param queue only jobs of this queue
+     * @param jobType only this job type; `email.*` is all types that start with `email.`
+     * @param states only jobs in one of these states
+     * @param enqueuedAfter only jobs enqueued after this time
+     * @param enqueuedBefore only jobs enqueued before this time
+     * @param priority only jobs of this priority
+     * @param meta only jobs whose metadata has these members
+     * @param atomic all of the jobs, or none
+     * @throws OjsException PayloadTooLarge, InvalidRequest
+     */
+    public suspend fun delete(jobIds: List<String>? = null, queue: String? = null, jobType: String? = null, states: List<String>? = null, enqueuedAfter: Instant? = null, enqueuedBefore: Instant? = null, priority: Int? = null, meta: Map<String, Any?>? = null, atomic: Boolean = false): BulkResult =
+        run("POST", at("jobs", "bulk", "delete"), target(jobIds, given("queue" to queue, "type" to jobType, "state" to states, "enqueued_after" to enqueuedAfter?.toString(), "enqueued_before" to enqueuedBefore?.toString(), "priority" to priority, "meta" to meta)) + given("atomicity" to if (atomic) "atomic" else "partial"), Reply.bulkResult)
+
+}
+
+/** The generated methods of `client.queues`. */
+public abstract class QueuesOperations internal constructor(internal val client: OjsClient) : Requests() {
+    override suspend fun <T> run(method: String, path: String, body: Any?, read: Reply<T>, wait: Duration?): T = client.run(method, path, body, read, wait)
+
+    /**
+     * All queues with their status.
+     */
+    public suspend fun list(): List<Map<String, Any?>> =
+        run("GET", at("queues"), null, Reply.list("queues"))
+
+    /**
+     * How many jobs of the queue are in which state.
+     *
+     * @param name the name of the queue
+     */
+    public suspend fun stats(name: String): Map<String, Any?> =
+        run("GET", at("queues", name, "stats"), null, Reply.member("queue"))
+
+    /**
+     * Stops handing out jobs of the queue until `resume_queue`. Jobs can still be enqueued.
+     *
+     * @param name the name of the queue
+     */
+    public suspend fun pause(name: String): Map<String, Any?> =
+        run("POST", at("queues", name, "pause"), emptyMap<String, Any?>(), Reply.member("queue"))
+
+    /**
+     * Hands out jobs of the queue again, and accepts new ones.
+     *
+     * @param name the name of the queue
+     */
+    public suspend fun resume(name: String): Map<String, Any?> =
+        run("POST", at("queues", name, "resume"), emptyMap<String, Any?>(), Reply.member("queue"))
+
+    /**
+     * Creates a queue with settings, such as `concurrency`, `max_size`, `rate_limit` and `retention`.
+     *
+     * @param name the name of the queue
+     * @param config the settings, by their names on the wire
+     * @throws OjsException Conflict, InvalidRequest
+     */
+    public suspend fun create(name: String, config: Map<String, Any?> = emptyMap()): Map<String, Any?> =
+        run("POST", at("queues"), given("name" to name, "config" to config), Reply.whole)
+
+    /**
+     * A queue with its settings and counts.
+     *
+     * @param name the name of the queue
+     * @throws OjsException NotFound
+     */
+    public suspend fun get(name: String): Map<String, Any?> =
+        run("GET", at("queues", name), null, Reply.whole)
+
+    /**
+     * Changes the settings that are named and leaves the others. A setting of null goes back to the template, the queue
+     * `_default`.
+     *
+     * @param name the name of the queue
+     * @param config the settings, by their names on the wire
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun configure(name: String, config: Map<String, Any?> = emptyMap()): Map<String, Any?> =
+        run("PUT", at("queues", name, "config"), config, Reply.whole)
+
+    /**
+     * Deletes the queue. A queue that holds jobs is deleted only if they may be discarded or moved.
+     *
+     * @param name the name of the queue
+     * @param strategy what happens to the jobs of the queue; one of reject, discard, move
+     * @param targetQueue where the jobs go, for the strategy `move`
+     * @throws OjsException Conflict, NotFound, InvalidRequest
+     */
+    public suspend fun delete(name: String, strategy: String = "reject", targetQueue: String? = null): Map<String, Any?> =
+        run("DELETE", query(at("queues", name), given("strategy" to strategy, "target_queue" to targetQueue)), null, Reply.whole)
+
+    /**
+     * Accepts no more jobs for the queue and hands out those that are in it, until `resume_queue`.
+     *
+     * @param name the name of the queue
+     */
+    public suspend fun drain(name: String): Map<String, Any?> =
+        run("POST", at("queues", name, "drain"), emptyMap<String, Any?>(), Reply.whole)
+
+    /**
+     * Removes the jobs of the queue that are in one of these states, and returns how many. They cannot be brought back. Jobs
+     * that wait are cancelled first, so that workflows go on. Active jobs are never removed.
+     *
+     * @param name the name of the queue
+     * @param states the states of the jobs to remove
+     * @param olderThan only jobs older than this: a time, or a length of time before now
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun purge(name: String, states: List<String>, olderThan: Duration? = null): Int {
+        var total = 0
+        do {
+            val answer = run("DELETE", at("admin", "queues", name, "jobs"), given("states" to states, "older_than" to olderThan?.let(::durationText), "confirm" to true, "limit" to 10000), Reply.whole)
+            total += answer.number("purged_count") ?: 0
+        } while (answer["has_more"] == true)
+        return total
+    }
+
+    /**
+     * How the jobs of a queue are shared: by tenant or by key, and with which weights.
+     *
+     * @param name the name of the queue
+     * @throws OjsException NotFound
+     */
+    public suspend fun getFairness(name: String): Map<String, Any?> =
+        run("GET", at("admin", "queues", name, "fairness"), null, Reply.whole)
+
+    /**
+     * Shares the jobs of a queue, those that wait included: among jobs of one priority, keys get jobs handed out in turn, in
+     * proportion to their weights. The settings are `by` (`tenant`, the default, or `key`: the `fairness_key` of a job, and
+     * its tenant where it names none), `weights` by id of the tenant or by key (1 to 1000, at most 100), and `default_weight`
+     * for all others (1). A tenant without a weight has the `fairness_weight` of its limits. What is left out has its default,
+     * and `enabled` of `false` ends the sharing. The answer is 201 when the queue was not shared before.
+     *
+     * @param name the name of the queue. It is made when there is none
+     * @param sharing the settings, by their names on the wire
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun setFairness(name: String, sharing: Map<String, Any?> = emptyMap()): Map<String, Any?> =
+        run("PUT", at("admin", "queues", name, "fairness"), sharing, Reply.whole)
+
+    /**
+     * Ends the sharing of a queue: its jobs are handed out in their order again.
+     *
+     * @param name the name of the queue
+     * @throws OjsException NotFound
+     */
+    public suspend fun deleteFairness(name: String): Unit =
+        run("DELETE", at("admin", "queues", name, "fairness"), null, Reply.nothing)
+
+}
+
+/** The generated methods of `client.rateLimits`. */
+public abstract class RateLimitsOperations internal constructor(internal val client: OjsClient) : Requests() {
+    override suspend fun <T> run(method: String, path: String, body: Any?, read: Reply<T>, wait: Duration?): T = client.run(method, path, body, read, wait)
+
+    /**
+     * The keys that have limits, with how much of each limit is used.
+     */
+    public suspend fun list(): List<Map<String, Any?>> =
+        run("GET", query(at("rate-limits"), given("limit" to 200)), null, Reply.list("items"))
+
+    /**
+     * The limits of a key, with how much of each is used.
+     *
+     * @param key the key
+     * @throws OjsException NotFound
+     */
+    public suspend fun get(key: String): Map<String, Any?> =
+        run("GET", at("rate-limits", key), null, Reply.whole)
+
+    /**
+     * Gives a key other limits until a time, for example `concurrency` 2. Without any limit the override ends.
+     *
+     * @param key the key
+     * @param limits the limits, by their names on the wire
+     * @param expiresAt when the override ends
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun override(key: String, limits: Map<String, Any?>, expiresAt: Instant? = null): Map<String, Any?> =
+        run("PUT", at("rate-limits", key), limits + given("expires_at" to expiresAt?.toString()), Reply.whole)
+
+}
+
+/** The generated methods of `client.deadLetters`. */
+public abstract class DeadLettersOperations internal constructor(internal val client: OjsClient) : Requests() {
+    override suspend fun <T> run(method: String, path: String, body: Any?, read: Reply<T>, wait: Duration?): T = client.run(method, path, body, read, wait)
+
+    /**
+     * Jobs that failed for good and were kept, the newest first.
+     *
+     * @param queue only jobs of this queue
+     * @param jobType only this job type
+     * @param limit the most jobs in the answer, 1 to 200; 50 without it
+     * @param offset how many jobs are passed over
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun list(queue: String? = null, jobType: String? = null, limit: Int? = null, offset: Int? = null): List<Job> =
+        run("GET", query(at("dead-letter"), given("queue" to queue, "type" to jobType, "limit" to limit, "offset" to offset)), null, Reply.jobs)
+
+    /**
+     * The dead letter with this id.
+     *
+     * @param jobId the job's id
+     * @throws OjsException NotFound
+     */
+    public suspend fun get(jobId: String): Job =
+        run("GET", at("dead-letter", jobId), null, Reply.job)
+
+    /**
+     * Runs a dead letter again, with all its attempts.
+     *
+     * @param jobId the job's id
+     * @throws OjsException InvalidStateTransition, NotFound
+     */
+    public suspend fun retry(jobId: String): Job =
+        run("POST", at("dead-letter", jobId, "retry"), emptyMap<String, Any?>(), Reply.job)
+
+    /**
+     * Deletes a dead letter. It cannot be brought back.
+     *
+     * @param jobId the job's id
+     * @throws OjsException NotFound
+     */
+    public suspend fun discard(jobId: String): Unit =
+        run("DELETE", at("dead-letter", jobId), null, Reply.nothing)
+
+    /**
+     * Runs all dead letters again that the filter finds, and returns how many. Without a filter it is all of them.
+     *
+     * @param queue only jobs of this queue
+     * @param jobType only this job type; `email.*` is all types that start with `email.`
+     * @param errorType only jobs whose last error is of this type
+     * @param since only jobs discarded at this time or later
+     * @param until only jobs discarded before this time
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun retryAll(queue: String? = null, jobType: String? = null, errorType: String? = null, since: Instant? = null, until: Instant? = null): Int =
+        run("POST", at("dead-letter", "retry"), given("filter" to given("queue" to queue, "type" to jobType, "error_type" to errorType, "since" to since?.toString(), "until" to until?.toString()), "confirm" to true), Reply.count("retried"))
+
+    /**
+     * Deletes all dead letters that the filter finds, and returns how many. Without a filter it is all of them.
+     *
+     * @param queue only jobs of this queue
+     * @param jobType only this job type; `email.*` is all types that start with `email.`
+     * @param errorType only jobs whose last error is of this type
+     * @param since only jobs discarded at this time or later
+     * @param until only jobs discarded before this time
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun discardAll(queue: String? = null, jobType: String? = null, errorType: String? = null, since: Instant? = null, until: Instant? = null): Int =
+        run("DELETE", query(at("dead-letter"), given("queue" to queue, "type" to jobType, "error_type" to errorType, "since" to since?.toString(), "until" to until?.toString(), "confirm" to true)), null, Reply.count("deleted"))
+
+    /**
+     * How many dead letters there are, by queue and by type of error, and since when.
+     */
+    public suspend fun stats(): Map<String, Any?> =
+        run("GET", at("dead-letter", "stats"), null, Reply.whole)
+
+}
+
+/** The generated methods of `client.cron`. */
+public abstract class CronOperations internal constructor(internal val client: OjsClient) : Requests() {
+    override suspend fun <T> run(method: String, path: String, body: Any?, read: Reply<T>, wait: Duration?): T = client.run(method, path, body, read, wait)
+
+    /**
+     * All cron entries.
+     */
+    public suspend fun list(): List<Map<String, Any?>> =
+        run("GET", at("cron"), null, Reply.crons)
+
+    /**
+     * The cron entry of this name.
+     *
+     * @param name the name of the entry
+     * @throws OjsException NotFound
+     */
+    public suspend fun get(name: String): Map<String, Any?> =
+        run("GET", at("cron", name), null, Reply.cron)
+
+    /**
+     * Enables the cron entry, or disables it. A disabled entry enqueues no jobs.
+     *
+     * @param name the name of the entry
+     * @param enabled whether the entry enqueues jobs
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun enable(name: String, enabled: Boolean): Map<String, Any?> =
+        run("PATCH", at("cron", name), given("enabled" to enabled), Reply.cron)
+
+    /**
+     * Deletes the cron entry. The jobs that it has enqueued stay.
+     *
+     * @param name the name of the entry
+     * @throws OjsException NotFound
+     */
+    public suspend fun delete(name: String): Unit =
+        run("DELETE", at("cron", name), null, Reply.nothing)
+
+}
+
+/** The generated methods of `client.workers`. */
+public abstract class WorkersOperations internal constructor(internal val client: OjsClient) : Requests() {
+    override suspend fun <T> run(method: String, path: String, body: Any?, read: Reply<T>, wait: Duration?): T = client.run(method, path, body, read, wait)
+
+    /**
+     * The workers that the server knows, with what each of them does.
+     *
+     * @param state only workers in this state
+     * @param page the number of the page. The first page is 1
+     * @param perPage the most workers on one page, 1 to 100; 20 without it
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun list(state: String? = null, page: Int? = null, perPage: Int? = null): List<Map<String, Any?>> =
+        run("GET", query(at("admin", "workers"), given("state" to state, "page" to page, "per_page" to perPage)), null, Reply.list("items"))
+
+    /**
+     * The worker with this id.
+     *
+     * @param workerId the worker's id
+     * @throws OjsException NotFound
+     */
+    public suspend fun get(workerId: String): Map<String, Any?> =
+        run("GET", at("admin", "workers", workerId), null, Reply.whole)
+
+    /**
+     * Tells a worker to take no more jobs (`quiet`), to stop (`terminate`), or to take jobs again (`resume`). The worker hears
+     * of it with its next heartbeat.
+     *
+     * @param workerId the worker's id
+     * @param directive what the worker shall do; one of quiet, terminate, resume
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun direct(workerId: String, directive: String): Map<String, Any?> =
+        run("POST", at("admin", "workers", workerId, directive), emptyMap<String, Any?>(), Reply.whole)
+
+    /**
+     * Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
+     *
+     * @param workerId the worker's id
+     * @throws OjsException Conflict, NotFound
+     */
+    public suspend fun remove(workerId: String): Map<String, Any?> =
+        run("DELETE", at("admin", "workers", workerId), null, Reply.whole)
+
+}
+
+/** The generated methods of `client.trains`. */
+public abstract class TrainsOperations internal constructor(internal val client: OjsClient) : Requests() {
+    override suspend fun <T> run(method: String, path: String, body: Any?, read: Reply<T>, wait: Duration?): T = client.run(method, path, body, read, wait)
+
+    /**
+     * The trains that have jobs, in the order of their ids, or only those in one state; the one that was held first comes
+     * first.
+     *
+     * @param state only trains in this state: `running`, `draining` or `held`
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun list(state: String? = null): List<Map<String, Any?>> =
+        run("GET", query(at("trains"), given("state" to state, "limit" to 200)), null, Reply.list("trains"))
+
+    /**
+     * A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which they run.
+     *
+     * @param trainId the id of the train
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun get(trainId: String): Map<String, Any?> =
+        run("GET", at("trains", trainId), null, Reply.whole)
+
+    /**
+     * Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
+     *
+     * @param trainId the id of the train
+     * @param jobId only if this job is the locomotive
+     * @throws OjsException Conflict, NotFound, InvalidRequest
+     */
+    public suspend fun advance(trainId: String, jobId: String? = null): Map<String, Any?> =
+        run("POST", at("trains", trainId, "advance"), given("job_id" to jobId, "confirm" to true), Reply.whole)
+
+    /**
+     * Holds a train: a job of it that runs may end, and no further one starts until `advance_train`.
+     *
+     * @param trainId the id of the train
+     * @throws OjsException NotFound
+     */
+    public suspend fun hold(trainId: String): Map<String, Any?> =
+        run("POST", at("trains", trainId, "hold"), emptyMap<String, Any?>(), Reply.whole)
+
+}
+
+/** The generated methods of `client.tenants`. */
+public abstract class TenantsOperations internal constructor(internal val client: OjsClient) : Requests() {
+    override suspend fun <T> run(method: String, path: String, body: Any?, read: Reply<T>, wait: Duration?): T = client.run(method, path, body, read, wait)
+
+    /**
+     * The tenants of the server by id, with the number of their jobs and their limits.
+     *
+     * @param page the page, from 1
+     * @param perPage the most tenants on the page, 1 to 100; 20 without it
+     */
+    public suspend fun list(page: Int? = null, perPage: Int? = null): List<Map<String, Any?>> =
+        run("GET", query(at("admin", "tenants"), given("page" to page, "per_page" to perPage)), null, Reply.list("items"))
+
+    /**
+     * A tenant with its status, its limits and the number of its jobs by state.
+     *
+     * @param tenantId the id of the tenant
+     * @throws OjsException NotFound
+     */
+    public suspend fun get(tenantId: String): Map<String, Any?> =
+        run("GET", at("admin", "tenants", tenantId), null, Reply.whole)
+
+    /**
+     * Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
+     *
+     * @param tenantId the id of the tenant
+     * @param changes its members: `name` (for people), `limits` (as in `PUT /admin/tenants/{id}/limits`) and `status`
+     *   (`active` or `suspended`)
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun put(tenantId: String, changes: Map<String, Any?> = emptyMap()): Map<String, Any?> =
+        run("PUT", at("admin", "tenants", tenantId), changes, Reply.whole)
+
+    /**
+     * Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
+     *
+     * @param tenantId the id of the tenant
+     * @throws OjsException Conflict, NotFound
+     */
+    public suspend fun delete(tenantId: String): Map<String, Any?> =
+        run("DELETE", at("admin", "tenants", tenantId), null, Reply.whole)
+
+    /**
+     * Sets what a tenant may use: `max_concurrency`, `max_enqueue_rate`, `max_queue_depth` and `max_scheduled`; and
+     * `fairness_weight`, its weight in shared queues. What the body leaves out is not limited any more. Jobs that have more
+     * than the new limits allow stay.
+     *
+     * @param tenantId the id of the tenant
+     * @param limits its members: `max_concurrency` (jobs that are active at a time), `max_enqueue_rate` (`limit` jobs in each
+     *   `period`, an ISO 8601 duration), `max_queue_depth` (jobs that wait, in all queues together), `max_scheduled`, and
+     *   `fairness_weight` (jobs that it gets while a tenant of weight 1 gets one, in queues that tenants share: 1 to 1,000)
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun setLimits(tenantId: String, limits: Map<String, Any?> = emptyMap()): Map<String, Any?> =
+        run("PUT", at("admin", "tenants", tenantId, "limits"), limits, Reply.whole)
+
+    /**
+     * Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go on.
+     *
+     * @param tenantId the id of the tenant
+     * @throws OjsException NotFound
+     */
+    public suspend fun suspend(tenantId: String): Map<String, Any?> =
+        run("POST", at("admin", "tenants", tenantId, "suspend"), emptyMap<String, Any?>(), Reply.whole)
+
+    /**
+     * Ends the suspension of a tenant: its jobs are taken and handed out again.
+     *
+     * @param tenantId the id of the tenant
+     * @throws OjsException NotFound
+     */
+    public suspend fun resume(tenantId: String): Map<String, Any?> =
+        run("POST", at("admin", "tenants", tenantId, "resume"), emptyMap<String, Any?>(), Reply.whole)
+
+    /**
+     * What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
+     *
+     * @param tenantId the id of the tenant, or `_default`
+     * @throws OjsException NotFound
+     */
+    public suspend fun stats(tenantId: String): Map<String, Any?> =
+        run("GET", at("admin", "tenants", tenantId, "stats"), null, Reply.whole)
+
+    /**
+     * The jobs of a tenant, newest first; with the filters of `GET /admin/jobs`.
+     *
+     * @param tenantId the id of the tenant, or `_default`
+     * @param queue only this queue
+     * @param state only this state
+     * @param page the page, from 1
+     * @param perPage the most jobs on the page, 1 to 100; 20 without it
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun jobs(tenantId: String, queue: String? = null, state: String? = null, page: Int? = null, perPage: Int? = null): JobPage =
+        run("GET", query(at("admin", "tenants", tenantId, "jobs"), given("queue" to queue, "state" to state, "page" to page, "per_page" to perPage)), null, Reply.jobPage)
+
+}
+
+/** `client.queues`. */
+public class Queues internal constructor(client: OjsClient) : QueuesOperations(client)
+
+/** `client.rateLimits`. */
+public class RateLimits internal constructor(client: OjsClient) : RateLimitsOperations(client)
+
+/** `client.deadLetters`. */
+public class DeadLetters internal constructor(client: OjsClient) : DeadLettersOperations(client)
+
+/** `client.workers`. */
+public class Workers internal constructor(client: OjsClient) : WorkersOperations(client)
+
+/** `client.trains`. */
+public class Trains internal constructor(client: OjsClient) : TrainsOperations(client)
+
+/** `client.tenants`. */
+public class Tenants internal constructor(client: OjsClient) : TenantsOperations(client)

@@ -1,0 +1,218 @@
+package org.openjobspec.kotlin
+
+import java.lang.System.Logger.Level
+import java.nio.ByteBuffer
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.Semaphore
+import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.LongAdder
+import kotlin.concurrent.thread
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.CoroutineDispatcher
+import kotlinx.coroutines.CoroutineName
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.CoroutineStart
+import kotlinx.coroutines.DelicateCoroutinesApi
+import kotlinx.coroutines.SupervisorJob
+import kotlinx.coroutines.cancel
+import kotlinx.coroutines.job
+import kotlinx.coroutines.launch
+import org.openjobspec.kotlin.core.CoreWorker
+
+/**
+ * Outcomes on their way to the core: the first thread hands in its own, and those that other threads bring meanwhile.
+ */
+private class Completions(private val core: CoreWorker) {
+    private val done = ConcurrentLinkedQueue<Outcome>()
+    private val waiting = AtomicInteger()
+    private val busy = LongAdder()
+
+    /** Of the thread that hands in. */
+    @Volatile
+    private var buffer = ByteBuffer.allocateDirect(4096)
+
+    fun add(outcome: Outcome, nanos: Long) {
+        busy.add(nanos)
+        done.add(outcome)
+        if (waiting.getAndIncrement() != 0) return // another thread is at it and looks again
+        var seen = 1
+        while (seen != 0) {
+            flush()
+            seen = waiting.addAndGet(-seen)
+        }
+    }
+
+    private fun flush() {
+        val batch = generateSequence { done.poll() }.toList()
+        if (batch.isEmpty()) return
+        try {
+            Core.call {
+                core.complete(
+                    Frames.outcomes(batch, buffer).also { buffer = it },
+                    (busy.sumThenReset() / 1000).toULong(),
+                )
+            }
+        } catch (e: OjsException) {
+            // One of them is wrong, and nothing was done: only that one fails.
+            batch.forEach(::alone)
+        }
+    }
+
+    private fun alone(outcome: Outcome) {
+        try {
+            Core.call { core.complete(Frames.outcomes(listOf(outcome)), 0u) }
+        } catch (refusal: OjsException) {
+            try {
+                Core.call { core.complete(Frames.outcomes(listOf(Outcome.unreadable(outcome.token, refusal))), 0u) }
+            } catch (e: OjsException) {
+                LOG.log(Level.ERROR, "an outcome was not accepted; the job comes back when its lease ends", e)
+            }
+        }
+    }
+}
+
+/**
+ * A worker that has been started. One thread pulls jobs, one listens for cancellations; handlers are coroutines of one
+ * scope.
+ */
+internal class WorkerLoop(
+    private val core: CoreWorker,
+    private val client: OjsClient,
+    private val calls: Map<String, JobHandler>,
+    concurrency: Int,
+    dispatcher: CoroutineDispatcher,
+    private val ended: suspend (JobContext, Throwable?) -> Unit,
+) {
+    private val scope = CoroutineScope(SupervisorJob() + dispatcher + CoroutineName("ojs-worker"))
+    private val slots = Semaphore(concurrency)
+    private val completions = Completions(core)
+    private val running = ConcurrentHashMap<Long, JobContext>()
+
+    /** Cancellations of jobs that were pulled and have not begun, or that have ended. */
+    private val early = ConcurrentHashMap<Long, CancelReason>()
+    private val exitHook = Thread(::giveBackAtExit, "ojs-worker-exit")
+
+    /** Completed when the worker is over and its handlers have ended or were cancelled. */
+    val over = CompletableDeferred<Unit>()
+    val active: Int get() = running.size
+
+    fun start() {
+        try {
+            Runtime.getRuntime().addShutdownHook(exitHook)
+        } catch (e: IllegalStateException) { // the process ends already
+            core.stop(0u)
+        }
+        // Not a daemon: a process with a worker stays.
+        thread(name = "ojs-worker-${core.id()}", block = ::pull)
+        thread(name = "ojs-cancel-${core.id()}", isDaemon = true, block = ::listen)
+    }
+
+    private fun pull() {
+        try {
+            while (true) {
+                slots.acquireUninterruptibly()
+                val free = 1 + slots.drainPermits()
+                val frame = Core.call { core.pull(free.coerceAtMost(BATCH).toUInt()) }
+                if (frame.isEmpty()) break
+                val jobs = Frames.jobs(frame)
+                slots.release(free - jobs.size)
+                for (job in jobs) begin(JobContext(link, job))
+                early.clear() // all that was pulled has begun: what is left is about jobs that have ended
+            }
+            while (!core.overWithin(HOUR_MS)) continue
+            over.complete(Unit)
+        } catch (e: Throwable) {
+            LOG.log(Level.ERROR, "the worker has ended by an error", e)
+            over.completeExceptionally(e)
+            core.stop(0u) // its jobs go back
+        } finally {
+            // Handlers that did not listen to their cancellation: what they do changes nothing any more.
+            scope.cancel()
+            try {
+                Runtime.getRuntime().removeShutdownHook(exitHook)
+            } catch (e: IllegalStateException) {
+                // The process ends: the hook runs now.
+            }
+            Logs.flush()
+        }
+    }
+
+    private fun listen() {
+        try {
+            while (true) {
+                val cancelled = Core.call { core.cancellations(BATCH.toUInt()) }
+                if (cancelled.isEmpty()) return
+                for (one in cancelled) {
+                    val why = CancelReason.of(one.why.toInt()) ?: continue
+                    early[one.token.toLong()] = why // before the look: a job that begins meanwhile finds it
+                    running[one.token.toLong()]?.cancel(why)
+                }
+            }
+        } catch (e: Throwable) {
+            LOG.log(Level.ERROR, "handlers do not learn of cancellations any more", e)
+        }
+    }
+
+    /** Its body begins also when it is cancelled before: every job gets an outcome. */
+    @OptIn(DelicateCoroutinesApi::class)
+    private fun begin(ctx: JobContext) {
+        running[ctx.token] = ctx
+        early.remove(ctx.token)?.let(ctx::cancel)
+        scope.launch(start = CoroutineStart.ATOMIC) {
+            ctx.enter(coroutineContext.job)
+            work(ctx)
+        }
+    }
+
+    private suspend fun work(ctx: JobContext) {
+        val began = System.nanoTime()
+        var thrown: Throwable? = null
+        val outcome = try {
+            ctx.throwIfCancelled()
+            Outcome.success(ctx, (calls[ctx.type] ?: calls.getValue("*"))(ctx))
+        } catch (e: Throwable) { // a handler ends its job, not the worker
+            thrown = e
+            Outcome.failure(ctx, e)
+        }
+        running.remove(ctx.token)
+        try {
+            completions.add(outcome, System.nanoTime() - began)
+        } finally {
+            slots.release()
+        }
+        ended(ctx, thrown)
+    }
+
+    private val link = object : Link {
+        override val client get() = this@WorkerLoop.client
+
+        override suspend fun heartbeat(token: Long) =
+            CancelReason.of(Core.call { core.heartbeat(token.toULong()) }.toInt())
+
+        override fun progress(token: Long, report: String) = Core.call { core.progress(token.toULong(), report) }
+
+        override suspend fun save(token: Long, step: String?, state: String): Pair<Long, CancelReason?> {
+            val saved = Core.call { core.save(token.toULong(), step, state) }
+            return saved.sequence.toLong() to CancelReason.of(saved.why.toInt())
+        }
+
+        override fun saved(token: Long, step: String?) = Core.call { core.saved(token.toULong(), step) }
+    }
+
+    /** At the end of the process: what still runs goes back to the queue. */
+    private fun giveBackAtExit() {
+        core.stop(0u)
+        core.overWithin(EXIT_MS)
+        Logs.flush()
+    }
+
+    private companion object {
+        /** The most jobs taken at a time. */
+        const val BATCH = 256
+        const val HOUR_MS = 3_600_000uL
+
+        /** What a process that ends gives its workers. */
+        const val EXIT_MS = 5_000uL
+    }
+}
