@@ -4,9 +4,9 @@
     sizes.py        prints what is too long, then "N passed, N failed"
 
 Counted are the lines of Rust, Python, JavaScript, TypeScript, Ruby, Go, Java, Kotlin and Swift that people write:
-not what stands between `gen:` and `gen:end`, nor files that say in their first lines that they are generated. EXCEPTIONS
-names the longer files with the most lines that each may have; the list only shrinks, so a file that no longer needs its entry
-fails too.
+not what stands between `gen:` and `gen:end`, nor files that say in their first lines that they are generated.
+EXCEPTIONS names the longer files with the most lines that each may have; the list only shrinks, so a file that no
+longer needs its entry fails too.
 
 Long lines that stood in the repository when this script came in may stay, wherever they have been moved since.
 rustfmt breaks the code of Rust by its own width (rustfmt.toml), so of Rust only comments are measured. Python 3.10,
