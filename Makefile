@@ -48,7 +48,7 @@ demo: setup ## See it work: real jobs, retries, a dead letter and its replay; th
 	@scripts/demo.sh
 
 test: setup ## Everything: lints, all suites, conformance, documentation
-	@scripts/setup.sh postgresql mariadb pgbouncer faketime c node ruby rails java go
+	@scripts/setup.sh postgresql mariadb pgbouncer faketime prometheus c node ruby rails java go chromium
 	@python3 scripts/check.py $(CHECK)
 
 conformance: ## The public conformance cases on three stores: make conformance CASES=DIR (alone it says how to get them)

@@ -172,6 +172,10 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		return err
 	},
 	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.RunCronJob(ctx, "digest")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
 		return c.UnregisterCronJob(ctx, "digest")
 	},
 	func(ctx context.Context, c *ojs.Client) error {

@@ -55,7 +55,10 @@ func (c *Client) ExplainJob(ctx context.Context, id string) (Obj, error) {
 }
 
 // ListJobs: One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is
-// another page while the page says that it has more. Jobs that come and go between two pages move the others.
+// another page while the page says that it has more. Jobs that come and go between two pages move the others, but not
+// behind a "cursor", which is the "next_cursor" of the page before. With a cursor, or with "count=false", a page looks
+// at 5,000 rows at most and has no total: it may be short, or empty, say "complete: false", and have a "next_cursor"
+// all the same. Pages with numbers look at 20,000 rows at most, and begin at most 10,000 jobs behind the first.
 //
 //	page, err := client.ListJobs(ctx, ojs.JobFilter{Queue: "mail", States: []ojs.JobState{ojs.Discarded}})
 //	for _, job := range page.Jobs { … }
@@ -323,6 +326,13 @@ func (c *Client) EnableCronJob(ctx context.Context, name string, enabled bool) (
 	return answer.Cron, err
 }
 
+// RunCronJob: Enqueues a job of the cron entry now, whether the entry is enabled or not. Its schedule stays. The
+// overlap policy holds: while the latest job of the entry goes on, "skip" and "enqueue" answer with 409 "conflict",
+// and "cancel_previous" cancels that job.
+func (c *Client) RunCronJob(ctx context.Context, name string) (*Job, error) {
+	return c.job(ctx, "POST", at("cron", name, "run"), empty)
+}
+
 // UnregisterCronJob: Deletes the cron entry. The jobs that it has enqueued stay.
 func (c *Client) UnregisterCronJob(ctx context.Context, name string) error {
 	return c.ask(ctx, "DELETE", at("cron", name), nil, nil)
@@ -402,8 +412,8 @@ func (c *Client) SetMaintenance(ctx context.Context, enabled bool, reason string
 // Audit: Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with
 // their bodies, workflows with their steps, and so on. "sound" is true when nothing contradicts anything. "findings"
 // has the first 1,000 contradictions, each with the check, the row, what was compared, and both values; "total" counts
-// them all. The time grows with the number of jobs, and other queries of a store in one file or in memory wait
-// meanwhile.
+// them all. The time grows with the number of jobs. It takes one of the two connections for lists and searches;
+// everything else goes on, but for a store in memory, where all wait.
 func (c *Client) Audit(ctx context.Context) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "system", "audit"), nil)
 }

@@ -28,7 +28,7 @@ type Registry struct {
 func NewRegistry() *Registry { return &Registry{handlers: map[string]HandlerFunc{}} }
 
 // Register sets the handler of a job type; "*" stands for every other type. A mistake is returned by Check, and Run
-// reports it as the failure of every job.
+// reports it as the failure of every job from then on; a registration after the first job is such a mistake.
 func (r *Registry) Register(jobType string, handler HandlerFunc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *Registry) composed() (map[string]HandlerFunc, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.plan != nil {
-		return r.plan, nil
+		return r.plan, r.wrong
 	}
 	plan, err := compose(&r.chain, r.wrong, r.handlers)
 	if err != nil {

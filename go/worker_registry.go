@@ -12,5 +12,8 @@ func (w *Worker) Registry() (*Registry, error) {
 	if len(plan) == 0 {
 		return nil, invalid("the worker has no handlers: register some before their first job")
 	}
-	return &Registry{plan: plan}, nil
+	registry := &Registry{plan: plan}
+	// An empty chain: it has nothing to be wrong about. From now on its changes are refused.
+	_, err = registry.chain.freeze()
+	return registry, err
 }

@@ -424,7 +424,10 @@ export class OJSClient {
    * bounded number of rows, however many jobs there are. */
   explainJob(id: string, options?: CallOptions): Promise<any>;
   /** One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is another page while the
-   * page says that it has more. Jobs that come and go between two pages move the others. */
+   * page says that it has more. Jobs that come and go between two pages move the others, but not behind a `cursor`, which is the
+   * `next_cursor` of the page before. With a cursor, or with `count=false`, a page looks at 5,000 rows at most and has no total: it
+   * may be short, or empty, say `complete: false`, and have a `next_cursor` all the same. Pages with numbers look at 20,000 rows at
+   * most, and begin at most 10,000 jobs behind the first. */
   listJobs(filter?: JobFilter & CallOptions): Promise<JobPage>;
   /** Cancels the job. A worker that runs it is told to stop. */
   cancelJob(id: string, options?: CallOptions): Promise<Job>;
@@ -460,8 +463,8 @@ export class OJSClient {
   setMaintenance(enabled: boolean, options?: { reason?: string; estimatedDuration?: Duration } & CallOptions): Promise<any>;
   /** Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with their bodies, workflows
    * with their steps, and so on. `sound` is true when nothing contradicts anything. `findings` has the first 1,000 contradictions,
-   * each with the check, the row, what was compared, and both values; `total` counts them all. The time grows with the number of jobs,
-   * and other queries of a store in one file or in memory wait meanwhile. */
+   * each with the check, the row, what was compared, and both values; `total` counts them all. The time grows with the number of jobs.
+   * It takes one of the two connections for lists and searches; everything else goes on, but for a store in memory, where all wait. */
   audit(options?: CallOptions): Promise<any>;
   /** The settings that the server runs with. There are no secrets among them. */
   serverConfig(options?: CallOptions): Promise<any>;
@@ -669,6 +672,9 @@ export interface Cron {
   get(name: string, options?: CallOptions): Promise<any>;
   /** Enables the cron entry, or disables it. A disabled entry enqueues no jobs. */
   enable(name: string, enabled: boolean, options?: CallOptions): Promise<any>;
+  /** Enqueues a job of the cron entry now, whether the entry is enabled or not. Its schedule stays. The overlap policy holds: while the
+   * latest job of the entry goes on, `skip` and `enqueue` answer with 409 `conflict`, and `cancel_previous` cancels that job. */
+  run(name: string, options?: CallOptions): Promise<Job>;
   /** Deletes the cron entry. The jobs that it has enqueued stay. */
   delete(name: string, options?: CallOptions): Promise<void>;
 }

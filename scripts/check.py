@@ -112,6 +112,7 @@ def suites() -> list[Suite]:
     others = [name for name in test_names() if name not in ("e2e", "wire", "kill9", "scenarios")]
     shared = ["tests/seeds", "tests/vectors"]
     node_tests = [str(path.relative_to(ROOT)) for folder in ("node/test", "tests/seeds") for path in sorted((ROOT / folder).glob("*.test.mjs"))]
+    page_tests = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests" / "dashboard").glob("*.test.mjs"))]
     all_ = [
         Suite("format", "lint", cargo + ["fmt", "--all", "--check", "--", "--color", "never"]),
         Suite("build", "build", cargo + ["build", *release, "--workspace", "--all-targets"], places=2, minutes=50),
@@ -168,6 +169,12 @@ def suites() -> list[Suite]:
                           "python/adapters/ojs-adapter-django/tests", "--ignore=python/adapters/ojs-adapter-django/tests/test_same_database.py"],
                 needs=("python-build",))
           for name, server in (("sqlite", []), ("mysql", mariadb))),
+        Suite("dashboard-install", "build", ["scripts/dashboard.sh"]),
+        Suite("dashboard", "dashboard", ["env", f"OJS_BIN={ojs}", "node", "--test", "--test-reporter=tap", *page_tests],
+              needs=("build", "dashboard-install")),
+        Suite("sqs", "python",
+              ["env", f"OJS_BIN={ojs}", str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "tests/sqs"],
+              needs=("build", "python-build", "node-build")),
         Suite("panics", "c", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "tests/parity"],
               needs=("python-build", "node-build", "ruby-build")),
         # Reads what the suites of the languages leave behind.

@@ -69,10 +69,13 @@ def main() -> int:
         required = re.findall(r"^\s+(\S+) v\S+$", module.read_text(), re.MULTILINE)
         direct |= {re.sub(r"^github\.com/|/v\d+$", "", path) for path in required if "/openjobspec/" not in path}
     node = ROOT / "node"
-    node_packages = (node, node / "test" / "edge", *(node / "adapters").glob("ojs-adapter-*"))
+    adapters = (node / "adapters").glob("ojs-adapter-*")
+    node_packages = (node, node / "test" / "edge", *adapters, ROOT / "tests" / "dashboard")
     for file in (folder / "package.json" for folder in node_packages):
         package = json.loads(file.read_text())
         direct |= {name for kind in ("dependencies", "devDependencies") for name in package.get(kind, {})}
+    vendored = (ROOT / "dashboard" / "vendor" / "VENDOR.toml").read_text()
+    direct |= set(re.findall(r'^package = "([^"]+)"', vendored, re.MULTILINE))
     single = exceptions()
     known, allowed = documented(), allowed_licences()
     unexplained = [f"{name} has no line in docs/dependencies.md" for name in sorted(direct - known)]

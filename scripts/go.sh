@@ -57,6 +57,7 @@ case $what in
       (cd go && go test -race -count=1 -v ./... 2>&1)
       (cd go && go test -count=1 -v -run 'TestSoak' . 2>&1)
       (cd tests/seeds/go && go test -count=1 -v ./... 2>&1)
+      (cd go/serverless && CGO_ENABLED=0 go test -count=1 -v . 2>&1)
       (cd go/serverless && CGO_ENABLED=0 go vet . && cd tests && go vet ./... && go test -race -count=1 -v ./... 2>&1)
       python3 scripts/go_module.py install "$version"
     } | tally

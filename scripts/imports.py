@@ -30,7 +30,7 @@ BOUNDS = {
 RUST = ["core/model/src", "core/sdk/src", "bindings/abi/src", "bindings/c/src", "bindings/node/src",
         "bindings/python/src", "bindings/ruby/src", "cli/src", "xtask/src", "benches/src", "tests/src"]
 PYTHON = ["python/openjobspec"]
-NODE = ["node/lib"]
+NODE = ["node/lib", "dashboard/web"]
 #: An import of a relative path at the beginning of a line of JavaScript.
 IMPORT = re.compile(r"""(?m)^(?:const|let|import|export|module)[^\n]*?(?:require\(|from |import )['"](\.[^'"]+)['"]""")
 

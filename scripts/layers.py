@@ -21,6 +21,7 @@ ALLOWED = {
     "ojs-engine": {"ojs-model"},
     "ojs": {"ojs-model", "ojs-engine"},
     "ojs-abi": {"ojs-model", "ojs-engine", "ojs"},
+    "ojs-dashboard": {"ojs-model", "ojs-engine"},
 }
 OURS = {
     *ALLOWED, "ojs-adapter-axum", "ojs-cli", "ojs-python", "ojs-node", "ojs-c", "ojs-ruby", "ojs-uniffi",

@@ -33,7 +33,8 @@ SHORT = {"interactions": "extension interactions", "framework-adapter document":
 #: Documents of the specification that are not restated section by section: docs/spec/README.md names them.
 OFFICIAL = ("bulk operations", "http binding", "rfc")
 #: Not ours to check: texts of others, and pages that quote section numbers of many documents.
-SKIPPED = ("LICENSE", "docs/spec/", "fuzz/seeds/", "fuzz/regressions/", "tests/checks/", "scripts/references.py")
+SKIPPED = ("LICENSE", "dashboard/vendor/", "docs/spec/", "fuzz/seeds/", "fuzz/regressions/", "tests/checks/",
+           "scripts/references.py")
 NAMES = sorted([*PAGES, *SOURCES, *SHORT, *OFFICIAL], key=len, reverse=True)
 
 SECTION = re.compile(r"(?i)\bsections? (\d+(?:\.\d+)*)((?:(?:,| and| to) \d+(?:\.\d+)*)*)(?![\w%])")

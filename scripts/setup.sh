@@ -75,6 +75,8 @@ for package in "$@"; do
     # In /usr/sbin.
     mariadb) [ -x /usr/sbin/mariadbd ] || command -v mariadbd >/dev/null || missing+=(mariadb-server) ;;
     postgresql) postgresql_there || missing+=(postgresql) ;;
+    # Its tool alone is used: it reads rules and queries in tests.
+    prometheus) command -v promtool >/dev/null || missing+=(prometheus) ;;
     # In /usr/sbin, which is not on everybody's PATH.
     pgbouncer) [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || missing+=(pgbouncer) ;;
     *) command -v "$package" >/dev/null || missing+=("$package") ;;
@@ -113,6 +115,9 @@ if [ "${#missing[@]}" -gt 0 ]; then
     "${missing[@]}" >/dev/null
   if [[ " ${missing[*]} " == *" pgbouncer "* && -d /run/systemd/system ]]; then
     as_root systemctl disable --quiet --now pgbouncer || true
+  fi
+  if [[ " ${missing[*]} " == *" prometheus "* && -d /run/systemd/system ]]; then
+    as_root systemctl disable --quiet --now prometheus prometheus-node-exporter || true
   fi
   if [[ " ${missing[*]} " == *" mariadb-server "* && -d /run/systemd/system ]]; then
     as_root systemctl disable --quiet --now mariadb || true

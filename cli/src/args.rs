@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ojs_engine::Limits;
-use ojs_engine::outgoing::{Allowed, OutgoingOptions};
+use ojs_engine::outgoing::{Allowed, AwsOptions, OutgoingOptions};
 use ojs_model::redact::SecretUrl;
 
 use crate::command::{
-    codec_server, crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, pools, push, queues, rate_limits, relay,
-    schemas, stats, tenants, trains, webhooks, workers, workflows,
+    alerts, codec_server, crons, dead_letter, doctor, events, grafana, jobs, keys, maintenance, man, migrate, pools, push,
+    queues, rate_limits, relay, schemas, stats, tenants, top, trains, webhooks, workers, workflows,
 };
 use crate::remote::RemoteArgs;
 
@@ -79,6 +79,8 @@ pub enum Command {
     Workflows(workflows::Action),
     /// The whole in figures, now or over time.
     Stats(stats::Stats),
+    /// Queues and workers, live.
+    Top(top::Top),
     /// What happens, as it happens.
     Events(events::Events),
     /// A pause for everything, for work on the system.
@@ -86,6 +88,10 @@ pub enum Command {
     Maintenance(maintenance::Action),
     /// Look for what is wrong, and say what to do.
     Doctor(doctor::Doctor),
+    /// Print a dashboard for Grafana.
+    Grafana(grafana::Grafana),
+    /// Print alerting rules for Prometheus.
+    Alerts(alerts::Alerts),
     /// Make, list and revoke the keys of a server.
     Keys(keys::Keys),
     /// Send what applications have put into their outbox.
@@ -100,6 +106,8 @@ pub enum Command {
         /// bash, elvish, fish, powershell or zsh.
         shell: clap_complete::Shell,
     },
+    /// Print the manual, or write a page for each command.
+    Man(man::Man),
     /// Ask the server how it is.
     Health,
     /// Show what the server implements.
@@ -107,7 +115,9 @@ pub enum Command {
 }
 
 const SERVER_HELP: &str = "\
-The first line on stdout is `listening on http://ADDRESS`, with the real port when port 0 was asked for. Logs go to stderr.
+The first line on stdout is `listening on http://ADDRESS`, with the real port when port 0 was asked for, the second
+one says where the page for browsers is. Logs go to stderr.
+OTEL_EXPORTER_OTLP_ENDPOINT sends traces, metrics and logs by OTLP (http/protobuf); the other variables of OpenTelemetry hold, too.
 SIGHUP: reads the keys again.
 SIGTERM or SIGINT: no new connections, answers what it has read, closes the store, exits with 0. A second signal exits at once.
 
@@ -157,6 +167,10 @@ pub struct ServerArgs {
     /// `_default`, `reject` refuses it with 422.
     #[arg(long, value_name = "WHAT", env = "OJS_MISSING_TENANT", default_value = "default")]
     pub missing_tenant: MissingTenantArg,
+    /// Serve no page at `/ui/`.
+    #[cfg(feature = "dashboard")]
+    #[arg(long, env = "OJS_NO_UI", value_parser = clap::builder::BoolishValueParser::new(), default_value_t = false, action = clap::ArgAction::SetTrue)]
+    pub no_ui: bool,
     /// Add `POST /ojs/v1/admin/reset` and the hooks of the conformance suite. Anyone who can connect can delete all jobs.
     #[arg(long)]
     pub test_mode: bool,
@@ -193,6 +207,9 @@ pub struct OutgoingArgs {
     /// Deliveries that may wait for one subscription of webhooks. Events beyond it are dropped for this subscription.
     #[arg(long, value_name = "COUNT", env = "OJS_WEBHOOK_MAX_WAITING", default_value_t = 100_000, value_parser = at_least_one())]
     webhook_max_waiting: u32,
+    /// The region of queues of Amazon SQS whose address does not name one. Without it, AWS_DEFAULT_REGION.
+    #[arg(long, value_name = "REGION", env = "AWS_REGION")]
+    aws_region: Option<String>,
 }
 
 impl From<&OutgoingArgs> for OutgoingOptions {
@@ -202,9 +219,15 @@ impl From<&OutgoingArgs> for OutgoingOptions {
             allow_insecure: args.webhook_allow_insecure,
             timeout: Duration::from_secs(args.webhook_timeout),
             max_waiting: args.webhook_max_waiting,
+            aws: AwsOptions { region: args.aws_region.clone().or_else(default_region), access_key: None },
             ..Self::default()
         }
     }
+}
+
+/// The region in the older variable of Amazon.
+fn default_region() -> Option<String> {
+    std::env::var("AWS_DEFAULT_REGION").ok().filter(|region| !region.is_empty())
 }
 
 /// What clients may take of a server.

@@ -38,6 +38,11 @@ impl Failure {
         Self { kind: Kind::Refused, message: message.into(), advice: Some(advice.into()) }
     }
 
+    /// Nothing answers.
+    pub fn unreachable(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Unreachable, message: message.into(), advice: None }
+    }
+
     /// True when no server answered.
     pub fn is_unreachable(&self) -> bool {
         matches!(self.kind, Kind::Unreachable)

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::failure::Failure;
 use crate::output::{Output, print, rows, text};
-use crate::remote::Remote;
+use crate::remote::{Remote, segment};
 
 /// How many jobs, dead letters and workflows are listed when nothing else is asked for.
 pub const FEW: usize = 50;
@@ -78,6 +78,8 @@ struct Part {
     entries: Vec<Entry>,
     total: Option<u64>,
     more: bool,
+    /// Where the list goes on, when the server has cursors. A part may be empty and have one.
+    cursor: Option<String>,
 }
 
 impl Cut {
@@ -153,12 +155,17 @@ impl Source {
         let size = if most == 0 { largest } else { most.min(largest) };
         let (mut number, mut drop) = (skip / size, skip % size);
         let (mut found, mut seen, mut total) = (Vec::new(), HashSet::new(), None);
+        let mut cursor = None;
         loop {
-            let part = self.part(remote, size, number).await?;
+            let part = self.part(remote, size, number, cursor.as_deref()).await?;
             total = part.total.or(total);
+            // An empty part goes on when it says where; one that only repeats what was there comes from a server
+            // without cursors.
+            let goes_on = part.entries.is_empty() && part.cursor.is_some() && part.cursor != cursor;
+            cursor = part.cursor;
             // New entries push others to the next page while this walk goes on; and some servers know no pages, and answer with all again.
             let fresh: Vec<Entry> = part.entries.into_iter().filter(|entry| seen.insert(entry.name())).collect();
-            let idle = fresh.is_empty();
+            let idle = fresh.is_empty() && !goes_on;
             found.extend(fresh.into_iter().skip(drop));
             (number, drop) = (number + 1, 0);
             if most > 0 && found.len() >= most {
@@ -172,12 +179,15 @@ impl Source {
         }
     }
 
-    async fn part(&self, remote: &Remote, size: usize, number: usize) -> Result<Part, Failure> {
+    async fn part(&self, remote: &Remote, size: usize, number: usize, cursor: Option<&str>) -> Result<Part, Failure> {
         let sign = if self.path.contains('?') { '&' } else { '?' };
-        let path = match self.paging {
-            Paging::Numbered => format!("{}{sign}per_page={size}&page={}", self.path, number + 1),
-            Paging::Offset(_) => format!("{}{sign}limit={size}&offset={}", self.path, number.saturating_mul(size)),
-            Paging::Whole => self.path.clone(),
+        let path = match (self.paging, cursor) {
+            (Paging::Numbered, Some(cursor)) => format!("{}{sign}per_page={size}&cursor={}", self.path, segment(cursor)),
+            (Paging::Offset(_), Some(cursor)) => format!("{}{sign}limit={size}&cursor={}", self.path, segment(cursor)),
+            (Paging::Numbered, None) => format!("{}{sign}per_page={size}&page={}", self.path, number + 1),
+            (Paging::Offset(_), None) => format!("{}{sign}limit={size}&offset={}", self.path, number.saturating_mul(size)),
+            (Paging::Whole, None) => self.path.clone(),
+            (Paging::Whole, Some(cursor)) => format!("{}{sign}cursor={}", self.path, segment(cursor)),
         };
         let answer = remote.get(path).await?;
         let strange = |error: serde_json::Error| Failure::foreign(format!("the answer has no list that can be read: {error}"));
@@ -194,7 +204,9 @@ impl Source {
             Some(more) => more,
             None => !matches!(self.paging, Paging::Whole) && entries.len() >= size,
         };
-        Ok(Part { entries, total: said("total").and_then(Value::as_u64), more })
+        let cursor = said("next_cursor").and_then(Value::as_str).map(str::to_owned);
+        let more = more || cursor.is_some();
+        Ok(Part { entries, total: said("total").and_then(Value::as_u64), more, cursor })
     }
 }
 

@@ -7,28 +7,41 @@ use ojs_model::Timestamp;
 use serde_json::{Map, Value, json};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::args::LogFormat;
 use crate::failure::Failure;
+use crate::telemetry::Telemetry;
 
 /// Installs the subscriber of this process. `jobs`: a record for every step of every job, too.
 ///
 /// # Errors
 /// A filter that cannot be read.
 pub fn start(level: &str, format: LogFormat, jobs: bool) -> Result<(), Failure> {
-    let filter = EnvFilter::try_new(directives(level, jobs)).map_err(|error| {
+    start_with(level, format, jobs, &Telemetry::default())
+}
+
+/// The same, with what is sent elsewhere.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_with(level: &str, format: LogFormat, jobs: bool, telemetry: &Telemetry) -> Result<(), Failure> {
+    let directives = directives(level, jobs);
+    let filter = EnvFilter::try_new(&directives).map_err(|error| {
         Failure::usage(format!("--log-level '{level}': {error}"), "use error, warn, info, debug, trace, or target=level pairs")
     })?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    match format {
-        LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).init(),
-        LogFormat::Json => lines.event_format(Record).init(),
-    }
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let lines = match format {
+        LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).with_filter(filter).boxed(),
+        LogFormat::Json => lines.event_format(Record).with_filter(filter).boxed(),
+    };
+    tracing_subscriber::registry().with(lines).with(telemetry.layer(&directives)).init();
     Ok(())
 }
 

@@ -16,6 +16,8 @@ mod names;
 mod output;
 mod remote;
 mod server;
+mod telemetry;
+mod watch;
 
 use args::{Cli, Command};
 use failure::Failure;
@@ -28,7 +30,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[tokio::main]
 async fn main() -> ExitCode {
     let cli = Cli::parse();
-    match run(cli).await {
+    let done = match cli.remote.watch() {
+        Some(period) => watch::repeat(period, run).await,
+        None => run(cli).await,
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             output::remark(&format!("ojs: {failure}"));
@@ -54,9 +60,13 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Webhooks(action) => command::webhooks::run(action, cli.remote.connect().await?).await,
         Command::Workflows(action) => command::workflows::run(action, cli.remote.connect().await?).await,
         Command::Stats(stats) => command::stats::run(stats, cli.remote.connect().await?).await,
+        Command::Top(top) => command::top::run(top, cli.remote.connect().await?).await,
         Command::Events(events) => command::events::run(events, cli.remote.connect().await?).await,
         Command::Maintenance(action) => command::maintenance::run(action, cli.remote.connect().await?).await,
         Command::Doctor(doctor) => command::doctor::run(doctor, cli.remote).await,
+        Command::Grafana(grafana) => command::grafana::run(&grafana),
+        Command::Alerts(alerts) => command::alerts::run(&alerts),
+        Command::Man(man) => command::man::run(&man, <Cli as clap::CommandFactory>::command()),
         Command::Keys(keys) => command::keys::run(keys, cli.remote.output()),
         Command::Relay(args) => command::relay::run(args, cli.remote).await,
         Command::CodecServer(args) => command::codec_server::run(args).await,

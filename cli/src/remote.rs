@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use ojs::transport::{self, ConnectOptions, Method, Request, Transport};
+use ojs_model::redact::SecretUrl;
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -28,6 +29,9 @@ pub struct RemoteArgs {
     /// Print the server's JSON instead of a table.
     #[arg(long, global = true)]
     json: bool,
+    /// Repeat what only reads (lists, get, show, stats, doctor) every so many seconds: `--watch` alone is `--watch=2`.
+    #[arg(long, global = true, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "2", value_parser = clap::value_parser!(u64).range(1..))]
+    watch: Option<u64>,
 }
 
 impl RemoteArgs {
@@ -50,6 +54,31 @@ impl RemoteArgs {
         self.url.is_some() || std::env::var_os("OJS_BACKEND_URL").is_some()
     }
 
+    /// The pause between two repetitions, in seconds.
+    pub fn watch(&self) -> Option<u64> {
+        self.watch
+    }
+
+    /// Whether a key is sent.
+    pub fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// The URL that is asked, without secrets.
+    pub fn shown(&self) -> String {
+        SecretUrl::from(self.address()).to_string()
+    }
+
+    /// Whether the URL names a store, not a server.
+    pub fn is_a_store(&self) -> bool {
+        !self.address().starts_with("http")
+    }
+
+    fn address(&self) -> String {
+        let named = self.url.clone().or_else(|| std::env::var("OJS_BACKEND_URL").ok());
+        named.unwrap_or_else(|| DEFAULT_URL.to_owned())
+    }
+
     /// Opens a store, without a server.
     ///
     /// # Errors
@@ -68,7 +97,7 @@ impl RemoteArgs {
     }
 
     async fn transport(self) -> Result<Arc<dyn Transport>, Failure> {
-        let url = self.url.or_else(|| std::env::var("OJS_BACKEND_URL").ok()).unwrap_or_else(|| DEFAULT_URL.to_owned());
+        let url = self.address();
         let mut options = ConnectOptions::default();
         options.auth_token = self.token;
         options.timeout = Duration::from_secs(self.timeout);
@@ -110,6 +139,18 @@ impl Remote {
     /// As [`call`](Self::call).
     pub async fn get(&self, path: impl Into<String>) -> Result<Answer, Failure> {
         self.call(Request::get(path.into())).await
+    }
+
+    /// `GET path`, of an answer that is no JSON.
+    ///
+    /// # Errors
+    /// The server's refusal, no answer.
+    pub async fn text(&self, path: &str) -> Result<String, Failure> {
+        let response = self.transport.request(Request::get(path.to_owned())).await.map_err(ojs::Error::from)?;
+        if !response.is_success() {
+            return Err(ojs::Error::from_response(&response).into());
+        }
+        Ok(String::from_utf8_lossy(&response.body).into_owned())
     }
 
     /// `POST path` with a JSON body.

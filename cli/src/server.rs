@@ -1,6 +1,6 @@
 //! `ojs server`: opens the engine, listens, and leaves politely.
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::exit;
 use std::sync::Arc;
 
@@ -12,13 +12,15 @@ use tokio::sync::Notify;
 use crate::args::{MissingTenantArg, ServerArgs};
 use crate::failure::Failure;
 use crate::log;
+use crate::telemetry::Telemetry;
 
 /// Serves until SIGTERM or SIGINT.
 ///
 /// # Errors
 /// A store that cannot be opened, an address that cannot be listened on, a bad log level.
 pub async fn run(args: ServerArgs) -> Result<(), Failure> {
-    log::start(&args.log_level, args.log_format, args.log_jobs)?;
+    let telemetry = Telemetry::from_environment()?;
+    log::start_with(&args.log_level, args.log_format, args.log_jobs, &telemetry)?;
     let store = args.store.expose().parse::<StoreUrl>();
     let store = store.map_err(|error| Failure::usage(format!("--store: {error}"), "for example --store sqlite:jobs.db"))?;
     let keys = args.keys.as_ref().map(|path| Access::open(path).map(Arc::new)).transpose()?;
@@ -39,6 +41,8 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     let signals = Signals::install()?;
     // The error says what to do.
     let engine = Engine::open(options).await.map_err(|error| Failure::setting(error.to_string()))?;
+    telemetry.measure(&engine);
+    let measured = engine.clone();
     let mut server = Server::bind(engine, &args.listen).await.map_err(|error| cannot_listen(&args.listen, &error))?;
     server = server.with_hosts(Hosts::new(&args.hosts)).with_limits((&args.limits).into());
     let address = server.local_addr();
@@ -51,18 +55,48 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
             "make keys with `ojs keys add` and give the file to --keys, or say --insecure if a proxy guards it",
         ));
     }
-    announce(address);
+    let (server, page) = add_page(server, &args);
+    announce(address, page);
     warn_of_exposure(address, &args);
     tracing::info!(%address, store = %args.store, version = env!("CARGO_PKG_VERSION"), "serving");
-    server.run(signals.first()).await;
+    let until_told = async {
+        signals.first().await;
+        telemetry.last_figures(&measured).await;
+    };
+    server.run(until_told).await;
     tracing::info!("stopped");
+    telemetry.end().await;
     Ok(())
 }
 
-/// The line that scripts and tests wait for. A closed stdout is no reason not to serve.
-fn announce(address: SocketAddr) {
+/// The line that scripts and tests wait for, and where the page is. A closed stdout is no reason not to serve.
+fn announce(address: SocketAddr, page: bool) {
+    let mut text = format!("listening on http://{address}\n");
+    if page {
+        let mut reachable = address;
+        if address.ip().is_unspecified() {
+            // No browser opens the address that means all addresses.
+            reachable.set_ip(if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
+        }
+        text.push_str(&format!("dashboard at http://{reachable}/ui/\n"));
+    }
     let mut stdout = std::io::stdout().lock();
-    let _ = writeln!(stdout, "listening on http://{address}").and_then(|()| stdout.flush());
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}
+
+/// Adds the page at `/ui/`, unless the options switch it off; whether it is there.
+#[cfg(feature = "dashboard")]
+fn add_page(server: Server, args: &ServerArgs) -> (Server, bool) {
+    if args.no_ui {
+        return (server, false);
+    }
+    (server.with_pages(ojs_dashboard::router(Hosts::new(&args.hosts))), true)
+}
+
+/// This build has no page.
+#[cfg(not(feature = "dashboard"))]
+fn add_page(server: Server, _: &ServerArgs) -> (Server, bool) {
+    (server, false)
 }
 
 /// Reads the keys again on SIGHUP, and when the file has changed.

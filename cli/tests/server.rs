@@ -163,12 +163,16 @@ async fn an_open_address_needs_keys_or_a_word() {
         .stderr(std::fs::File::create(&log).unwrap())
         .spawn()
         .unwrap();
-    let mut first = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(server.stdout.take().unwrap()), &mut first).unwrap();
+    let (mut first, mut second) = (String::new(), String::new());
+    let mut stdout = std::io::BufReader::new(server.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut stdout, &mut first).unwrap();
+    std::io::BufRead::read_line(&mut stdout, &mut second).unwrap();
     let pid = rustix::process::Pid::from_child(&server);
     rustix::process::kill_process(pid, Signal::TERM).unwrap();
     assert_eq!(server.wait().unwrap().code(), Some(0));
     assert!(first.starts_with("listening on http://0.0.0.0:"), "{first}");
+    let port = first.trim().rsplit(':').next().unwrap();
+    assert_eq!(second, format!("dashboard at http://127.0.0.1:{port}/ui/\n"), "an address that a browser can open");
     let lines = std::fs::read_to_string(&log).unwrap();
     let warned = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     assert!(

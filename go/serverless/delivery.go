@@ -24,6 +24,7 @@ type about struct {
 	Worker    string          `json:"worker_id"`
 	TimeoutMS float64         `json:"timeout_ms"`
 	Timeout   float64         `json:"timeout"`
+	HasSaved  bool            `json:"checkpoint_ref"` // The server has a checkpoint that is too large for the message.
 }
 
 // timeout is the job's own limit for one run; 0 when there is none.
@@ -32,6 +33,36 @@ func (d delivery) timeout() time.Duration {
 		return time.Duration(d.about.TimeoutMS * float64(time.Millisecond))
 	}
 	return time.Duration(max(d.about.Timeout, 0) * float64(time.Second))
+}
+
+// completed is the same delivery with the whole job, as the server has it. Members of the message count: its lease and
+// its attempt are those of this delivery.
+func (d delivery) completed(job, checkpoint json.RawMessage) (delivery, error) {
+	whole := map[string]json.RawMessage{}
+	if err := json.Unmarshal(job, &whole); err != nil {
+		return d, invalid("the server's job cannot be read: %v", err)
+	}
+	// This adds the members of the message to those of the server.
+	if err := json.Unmarshal(d.envelope, &whole); err != nil {
+		return d, invalid("the job cannot be read: %v", err)
+	}
+	delete(whole, "checkpoint_ref")
+	if checkpoint != nil {
+		var saved struct {
+			State    json.RawMessage `json:"state"`
+			Sequence json.RawMessage `json:"sequence"`
+		}
+		if err := json.Unmarshal(checkpoint, &saved); err != nil {
+			return d, invalid("the server's checkpoint cannot be read: %v", err)
+		}
+		whole["checkpoint"], _ = json.Marshal(saved)
+	}
+	envelope, err := json.Marshal(whole)
+	if err != nil {
+		return d, err
+	}
+	d.envelope = envelope
+	return d, json.Unmarshal(envelope, &d.about)
 }
 
 // readDelivery reads the body of a push request, or a job alone.

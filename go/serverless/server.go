@@ -161,8 +161,16 @@ func (s *server) complete(ctx context.Context, d *delivery) error {
 		return nil
 	}
 	job, err := s.job(ctx, d.about.ID)
-	if err == nil {
-		d.envelope = job
+	if err != nil {
+		return err
 	}
+	var checkpoint json.RawMessage
+	if d.about.HasSaved {
+		path := "/jobs/" + url.PathEscape(d.about.ID) + "/checkpoint"
+		if checkpoint, err = s.send(ctx, http.MethodGet, path, nil); err != nil {
+			return err
+		}
+	}
+	*d, err = d.completed(job, checkpoint)
 	return err
 }

@@ -60,8 +60,10 @@ export class LambdaHandler extends PushHandler {
       return false;
     }
     if (Number(message.attributes?.ApproximateReceiveCount ?? 1) > 1 && (await this.isStale(delivery))) return true;
-    const outcome = await this.run(delivery, { deadline });
-    const taken = await this.report(delivery, outcome);
+    const { whole, isDone } = await this.wholeOfMessage(delivery);
+    if (whole === undefined) return isDone;
+    const outcome = await this.run(whole, { deadline });
+    const taken = await this.report(whole, outcome);
     if (this.given().server === undefined) return outcome.kind === outcomes.COMPLETED;
     return taken && (groupOf(message) === undefined || !comesAgain(outcome));
   }
@@ -82,7 +84,7 @@ export class LambdaHandler extends PushHandler {
   }
 
   async #handleDirect(event, context) {
-    const delivery = deliveryOf(event);
+    const delivery = await this.whole(deliveryOf(event));
     const outcome = await this.run(delivery, { deadline: Deadline.ofLambda(context, this.margin) });
     await this.report(delivery, outcome);
     return answered(outcome, { job_id: delivery.id });

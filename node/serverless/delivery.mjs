@@ -48,7 +48,21 @@ export function deliveryOf(data) {
     workerId: text(data.worker_id ?? job.worker_id),
     deliveryId: text(data.delivery_id),
     leaseToken: data.lease_token ?? job.lease_token ?? undefined,
+    // The message refers to a job that is too large for the queue.
+    isReference: !('args' in job),
   };
+}
+
+/**
+ * The same delivery with the whole job, as the server has it. Members of the message count: its lease and its attempt
+ * are those of this delivery.
+ */
+export function completed(delivery, job, checkpoint) {
+  const { checkpoint_ref: _, ...members } = { ...job, ...delivery.job };
+  if (checkpoint !== undefined)
+    members.checkpoint = { state: checkpoint.state, sequence: checkpoint.sequence };
+  const whole = deliveryOf({ job: members, delivery_id: delivery.deliveryId, ...leaseOf(delivery) });
+  return { ...whole, isReference: false };
 }
 
 /** The members by which a call to the server names a delivery, beside the job's id. */

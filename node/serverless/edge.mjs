@@ -36,8 +36,14 @@ export class CloudflareHandler extends PushHandler {
       message.ack();
       return;
     }
-    const outcome = await this.run(delivery, { deadline: this.within(), env });
-    const taken = await this.report(delivery, outcome, env);
+    const { whole, isDone } = await this.wholeOfMessage(delivery, env);
+    if (whole === undefined) {
+      if (isDone) message.ack();
+      else message.retry();
+      return;
+    }
+    const outcome = await this.run(whole, { deadline: this.within(), env });
+    const taken = await this.report(whole, outcome, env);
     if (taken || (this.given(env).server === undefined && outcome.kind === outcomes.COMPLETED)) message.ack();
     else message.retry();
   }

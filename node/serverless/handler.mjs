@@ -7,7 +7,7 @@ import layers from '#core/middleware';
 import outcomes from '#core/outcome';
 import platform from '#core/platform';
 import { Unreadable, decrypted, keysOf } from './codec.mjs';
-import { leaseOf } from './delivery.mjs';
+import { completed, leaseOf } from './delivery.mjs';
 import { throwFailure } from './ended.mjs';
 import { FunctionLink } from './link.mjs';
 import { Server } from './server.mjs';
@@ -199,9 +199,37 @@ export class FunctionHandler {
    * and no server has stored that.
    */
   async finish(delivery, deadline) {
-    const outcome = await this.run(delivery, { deadline });
-    if (!(await this.report(delivery, outcome))) throwFailure(outcome);
+    const whole = await this.whole(delivery);
+    const outcome = await this.run(whole, { deadline });
+    if (!(await this.report(whole, outcome))) throwFailure(outcome);
     return outcome;
+  }
+
+  /**
+   * The delivery with the whole job, which is read from the server if the message refers to it. Throws the error of a
+   * server that does not answer, and OJSNotFoundError.
+   */
+  async whole(delivery, env) {
+    const { server } = this.given(env);
+    if (!delivery.isReference || server === undefined) return delivery;
+    const path = `/jobs/${encodeURIComponent(delivery.id)}`;
+    const { job } = await server.request('GET', path);
+    const isSaved = delivery.job.checkpoint_ref === true;
+    const checkpoint = isSaved ? await server.request('GET', `${path}/checkpoint`) : undefined;
+    return completed(delivery, job, checkpoint);
+  }
+
+  /**
+   * The same for a queue: undefined when there is nothing to run, with what the queue shall do with the message then.
+   */
+  async wholeOfMessage(delivery, env) {
+    try {
+      return { whole: await this.whole(delivery, env) };
+    } catch (error) {
+      const isGone = error instanceof errors.OJSNotFoundError;
+      this.logger.error(`ojs: job ${delivery.id} cannot be read from the server: ${error.message}`);
+      return { isDone: isGone };
+    }
   }
 
   /**

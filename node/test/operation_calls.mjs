@@ -43,6 +43,7 @@ export const OPERATION_CALLS = [
   (client) => client.cron.list(),
   (client) => client.cron.get('digest'),
   (client) => client.cron.enable('digest', false),
+  (client) => client.cron.run('digest'),
   (client) => client.cron.delete('digest'),
   (client) => client.workers.list({ state: 'running', page: 1, perPage: 100 }),
   (client) => client.workers.get('mail-1'),

@@ -196,7 +196,10 @@ class Operations(ABC):
         """One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise.
 
         There is another page while the page says that it has more. Jobs that come and go between two pages move the
-        others.
+        others, but not behind a ``cursor``, which is the ``next_cursor`` of the page before. With a cursor, or with
+        ``count=false``, a page looks at 5,000 rows at most and has no total: it may be short, or empty, say
+        ``complete: false``, and have a ``next_cursor`` all the same. Pages with numbers look at 20,000 rows at
+        most, and begin at most 10,000 jobs behind the first.
 
         * ``queue``: Only jobs of this queue.
         * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
@@ -838,6 +841,26 @@ class Operations(ABC):
             ops.cron,
         ))
 
+    def run_cron(
+        self,
+        name: str,
+    ) -> Job:
+        """Enqueues a job of the cron entry now, whether the entry is enabled or not. Its schedule stays.
+
+        The overlap policy holds: while the latest job of the entry goes on, ``skip`` and ``enqueue`` answer with
+        409 ``conflict``, and ``cancel_previous`` cancels that job.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("cron", name, "run"),
+            {},
+            ops.job,
+            # Sent once: a refusal with 408 is an answer here.
+            wait=0.0,
+        ))
+
     def delete_cron(
         self,
         name: str,
@@ -1019,7 +1042,8 @@ class Operations(ABC):
 
         ``sound`` is true when nothing contradicts anything. ``findings`` has the first 1,000 contradictions, each
         with the check, the row, what was compared, and both values; ``total`` counts them all. The time grows with
-        the number of jobs, and other queries of a store in one file or in memory wait meanwhile.
+        the number of jobs. It takes one of the two connections for lists and searches; everything else goes on, but
+        for a store in memory, where all wait.
         """
         return self._run(Call(
             "GET",
@@ -1693,9 +1717,9 @@ class Operations(ABC):
         A job is active under a lease before it is sent, and the answer settles it. The address must begin with
         https:// and be public, unless the server allows others.
 
-        * ``endpoint``: Its members: ``endpoint`` (the URL) and ``job_types`` (``*`` stands for any characters); if
-          wanted ``queues``, ``config`` (``max_concurrency``, ``timeout_ms``, ``signing_secret``, ``weight``,
-          ``retry_429``), ``routing``, ``provider`` and ``active``.
+        * ``endpoint``: Its members: ``endpoint`` (the URL, or ``sqs:`` and the URL of a queue of Amazon SQS) and
+          ``job_types`` (``*`` stands for any characters); if wanted ``queues``, ``config`` (``max_concurrency``,
+          ``timeout_ms``, ``signing_secret``, ``weight``, ``retry_429``), ``routing``, ``provider`` and ``active``.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises ConflictError, InvalidRequestError.
@@ -2019,7 +2043,10 @@ class AsyncOperations(ABC):
         """One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise.
 
         There is another page while the page says that it has more. Jobs that come and go between two pages move the
-        others.
+        others, but not behind a ``cursor``, which is the ``next_cursor`` of the page before. With a cursor, or with
+        ``count=false``, a page looks at 5,000 rows at most and has no total: it may be short, or empty, say
+        ``complete: false``, and have a ``next_cursor`` all the same. Pages with numbers look at 20,000 rows at
+        most, and begin at most 10,000 jobs behind the first.
 
         * ``queue``: Only jobs of this queue.
         * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
@@ -2661,6 +2688,26 @@ class AsyncOperations(ABC):
             ops.cron,
         ))
 
+    async def run_cron(
+        self,
+        name: str,
+    ) -> Job:
+        """Enqueues a job of the cron entry now, whether the entry is enabled or not. Its schedule stays.
+
+        The overlap policy holds: while the latest job of the entry goes on, ``skip`` and ``enqueue`` answer with
+        409 ``conflict``, and ``cancel_previous`` cancels that job.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("cron", name, "run"),
+            {},
+            ops.job,
+            # Sent once: a refusal with 408 is an answer here.
+            wait=0.0,
+        ))
+
     async def delete_cron(
         self,
         name: str,
@@ -2842,7 +2889,8 @@ class AsyncOperations(ABC):
 
         ``sound`` is true when nothing contradicts anything. ``findings`` has the first 1,000 contradictions, each
         with the check, the row, what was compared, and both values; ``total`` counts them all. The time grows with
-        the number of jobs, and other queries of a store in one file or in memory wait meanwhile.
+        the number of jobs. It takes one of the two connections for lists and searches; everything else goes on, but
+        for a store in memory, where all wait.
         """
         return await self._run(Call(
             "GET",
@@ -3516,9 +3564,9 @@ class AsyncOperations(ABC):
         A job is active under a lease before it is sent, and the answer settles it. The address must begin with
         https:// and be public, unless the server allows others.
 
-        * ``endpoint``: Its members: ``endpoint`` (the URL) and ``job_types`` (``*`` stands for any characters); if
-          wanted ``queues``, ``config`` (``max_concurrency``, ``timeout_ms``, ``signing_secret``, ``weight``,
-          ``retry_429``), ``routing``, ``provider`` and ``active``.
+        * ``endpoint``: Its members: ``endpoint`` (the URL, or ``sqs:`` and the URL of a queue of Amazon SQS) and
+          ``job_types`` (``*`` stands for any characters); if wanted ``queues``, ``config`` (``max_concurrency``,
+          ``timeout_ms``, ``signing_secret``, ``weight``, ``retry_429``), ``routing``, ``provider`` and ``active``.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises ConflictError, InvalidRequestError.

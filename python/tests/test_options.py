@@ -51,7 +51,6 @@ SHORT: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"timeout_ms": "30s"}, {"timeout_ms": 30_000}),
     ({"visibility_timeout": "1h"}, {"visibility_timeout_ms": 3_600_000}),
     ({"version": "2.1"}, {"version": "2.1"}),
-    ({"tenant": "acme"}, {"tenant": "acme"}),
     ({"fairness_key": "user:7"}, {"fairness_key": "user:7"}),
 ]
 

@@ -178,6 +178,39 @@ def test_a_result_that_the_server_refuses_fails_the_job_for_good(ojs_client: ojs
     assert ojs_client.get_job(delivered["id"]).state == "discarded"
 
 
+VECTORS = Path(__file__).resolve().parents[2] / "tests" / "vectors" / "serverless_reference.json"
+
+
+@pytest.mark.parametrize("vector", json.loads(VECTORS.read_text())["cases"], ids=lambda vector: vector["name"])
+def test_references_are_those_of_the_vectors(vector: dict[str, Any]) -> None:
+    """What the server sends for a job that is too large for a queue, and what runs then."""
+    seen: list[ojs.JobContext] = []
+    asked: list[str] = []
+
+    class Server:
+        def request(self, method: str, path: str, body: Any = None) -> Any:
+            asked.append(f"{method} {path}")
+            if path == f"/jobs/{vector['message']['id']}":
+                return 200, {"job": vector["job"]}
+            return 200, vector["checkpoint"] if path.endswith("/checkpoint") else {}
+
+    handler = serverless.LambdaHandler(transport=Server())
+    handler.register("email.send", seen.append)
+    assert failures(handler.handle_sqs(sqs_event(vector["message"]))) == []
+    (ctx,), runs = seen, vector["runs"]
+    assert (ctx.args, ctx.attempt, ctx.meta) == (runs["args"], runs["attempt"], runs["meta"])
+    assert ctx.load_checkpoint() == runs.get("checkpoint", {}).get("state")
+    assert (f"GET /jobs/{ctx.id}/checkpoint" in asked) == ("checkpoint_ref" in vector["message"])
+
+
+def test_a_reference_is_kept_for_later_when_the_server_cannot_be_asked() -> None:
+    ran: list[str] = []
+    handler = handler_of(ran, ojs_url="http://127.0.0.1:9", max_sends=1)
+    reference = {"id": "1", "type": "email.send", "lease_token": 7}
+    assert failures(handler.handle_sqs(sqs_event(reference))) == ["m1"]
+    assert ran == []
+
+
 # --- other events ---
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import functions_framework
+import hcl2
 import pytest
 import yaml
 from serverless_support import LambdaFunction, failures, job, sqs_event
@@ -81,6 +82,81 @@ def test_cloudformation_takes_the_template(template: Path) -> None:
     assert (found.returncode, found.stdout) == (0, "")
     mapping = yaml.load(template.read_text(), Template)["Resources"]["OJSWorkerFunction"]["Properties"]["Events"]
     assert mapping["OJSQueue"]["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+SYNTH = """
+import json, sys
+from pathlib import Path
+
+sys.path.insert(0, sys.argv[1])
+import app
+import aws_cdk as cdk
+
+code = Path(sys.argv[2]) / "build"
+code.mkdir()
+(code / "bootstrap").write_text("the program")
+made = cdk.App(outdir=str(Path(sys.argv[2]) / "out"))
+app.Worker(made, "ojs-worker", code=code)
+print(json.dumps(made.synth().get_stack_by_name("ojs-worker").template["Resources"]))
+"""
+
+
+def wanted() -> dict[str, Any]:
+    """What the printed template says about queue and function."""
+    resources = yaml.load(PRINTED, Template)["Resources"]
+    function = resources["OJSWorkerFunction"]["Properties"]
+    return {
+        "queue": resources["OJSQueue"]["Properties"],
+        "dead": resources["OJSDeadLetterQueue"]["Properties"],
+        "function": function,
+        "mapping": function["Events"]["OJSQueue"]["Properties"],
+    }
+
+
+def test_the_stack_of_cdk_says_what_the_template_says(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SYNTH, str(EXAMPLES / "cdk"), str(tmp_path)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    of_type: dict[str, list[Any]] = {}
+    for resource in json.loads(printed).values():
+        of_type.setdefault(resource["Type"], []).append(resource["Properties"])
+    (function,), (mapping,) = of_type["AWS::Lambda::Function"], of_type["AWS::Lambda::EventSourceMapping"]
+    want = wanted()
+    for name in ("Handler", "Runtime", "MemorySize", "Timeout"):
+        assert function[name] == want["function"][name]
+    assert list(function["Environment"]["Variables"]) == ["OJS_URL"]
+    for name in ("BatchSize", "MaximumBatchingWindowInSeconds"):
+        assert mapping[name] == want["mapping"][name]
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    queues = {queue["QueueName"]: queue for queue in of_type["AWS::SQS::Queue"]}
+    assert set(queues) == {want["queue"]["QueueName"], want["dead"]["QueueName"]}
+    queue = queues[want["queue"]["QueueName"]]
+    assert queue["VisibilityTimeout"] == want["queue"]["VisibilityTimeout"]
+    assert queue["RedrivePolicy"]["maxReceiveCount"] == want["queue"]["RedrivePolicy"]["maxReceiveCount"]
+
+
+def test_terraform_says_what_the_template_says() -> None:
+    text = (EXAMPLES / "terraform" / "main.tf").read_text()
+    resources: dict[tuple[str, str], Any] = {}
+    for block in hcl2.loads(text)["resource"]:
+        for kind, named in block.items():
+            for name, members in named.items():
+                resources[kind.strip('"'), name.strip('"')] = members
+    want = wanted()
+
+    def plain(members: Any, *names: str) -> list[Any]:
+        return [members[name].strip('"') if isinstance(members[name], str) else members[name] for name in names]
+
+    function = resources["aws_lambda_function", "worker"]
+    expected = [want["function"][name] for name in ("Handler", "Runtime", "MemorySize", "Timeout")]
+    assert plain(function, "handler", "runtime", "memory_size", "timeout") == expected
+    mapping = resources["aws_lambda_event_source_mapping", "jobs"]
+    expected = [want["mapping"][name] for name in ("BatchSize", "MaximumBatchingWindowInSeconds")]
+    assert plain(mapping, "batch_size", "maximum_batching_window_in_seconds") == expected
+    assert [name.strip('"') for name in mapping["function_response_types"]] == ["ReportBatchItemFailures"]
+    queue = resources["aws_sqs_queue", "jobs"]
+    expected = [want["queue"][name] for name in ("QueueName", "VisibilityTimeout")]
+    assert plain(queue, "name", "visibility_timeout_seconds") == expected
+    assert plain(resources["aws_sqs_queue", "dead"], "name") == [want["dead"]["QueueName"]]
 
 
 def test_the_function_of_lambda_runs(tmp_path: Path) -> None:

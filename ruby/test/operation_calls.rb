@@ -45,6 +45,7 @@ OPERATION_CALLS = [
   ->(client) { client.list_cron },
   ->(client) { client.get_cron("digest") },
   ->(client) { client.enable_cron("digest", false) },
+  ->(client) { client.run_cron("digest") },
   ->(client) { client.delete_cron("digest") },
   ->(client) { client.list_workers(state: "running", page: 1, per_page: 100) },
   ->(client) { client.get_worker("mail-1") },

@@ -329,4 +329,37 @@ class ServerlessTest < Minitest::Test
     assert_equal "timeout", ran.handle(event: own).dig(:error, "code")
     finish << 1
   end
+
+  # Where the context does not say what is left, the time that the handler was given counts.
+  def test_the_timeout_of_a_lambda_handler_counts_without_a_remaining_time
+    ran = handler(timeout: 0.1)
+    finish = Queue.new
+    ran.register("slow") { pop(finish) }
+    said = ran.handle(event: { "id" => "1", "type" => "slow", "args" => [] })
+    finish << 1
+    assert_equal "timeout", said.dig(:error, "code")
+  end
+
+  def test_errors_of_every_kind_have_the_same_keys
+    ran = handler
+    codes = %w[email.later email.fail].map do |type|
+      ran.handle(event: { "id" => "1", "type" => type, "args" => [] }).dig(:error, "code")
+    end
+    assert_equal %w[snooze handler_error], codes
+    later = ran.handle(event: { "id" => "1", "type" => "email.later", "args" => [] })
+    assert_equal 90_000, later.dig(:error, "details", "snooze_ms")
+  end
+
+  # What the server sends for a job that is too large for a queue, and what runs then.
+  def test_references_are_those_of_the_vectors
+    vectors = JSON.parse(File.read(File.expand_path("../../tests/vectors/serverless_reference.json", __dir__)))
+    vectors["cases"].each do |vector|
+      delivery = OJS::Serverless::Delivery.read(JSON.generate(vector["message"]))
+      refute_predicate delivery, :whole?
+      assert_equal !vector["checkpoint"].nil?, delivery.checkpoint_ref?
+      whole = delivery.with(vector["job"], vector["checkpoint"])
+      assert_equal vector["runs"], whole.job, vector["name"]
+      assert_equal delivery.lease, whole.lease
+    end
+  end
 end

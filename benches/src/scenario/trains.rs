@@ -12,6 +12,8 @@ use crate::server::{Server, Store};
 
 /// Jobs of each train.
 const CARS: usize = 100;
+/// How many times as long a claim may take beside trains as in an empty store.
+const MOST: f64 = 1.15;
 
 /// What is measured.
 #[derive(Debug, Clone, Copy)]
@@ -71,6 +73,11 @@ fn show(report: &mut Report, store: &str, measured: &[Series], trains: usize) {
             Figure::ceiling(format!("{store}, empty, {name}"), "ms", Better::Less, empty.clone(), conditions)
         };
         report.add(vec![figure("claim beside trains", beside, others.clone()), ceiling()]);
+        if name == "p50" {
+            let ratio = beside.iter().zip(empty).map(|(beside, empty)| beside / empty).collect();
+            let name = format!("{store}, claim beside trains to one in an empty store, {name}");
+            report.add(vec![Figure::ours(name, "×", Better::Less, ratio, others.clone()).bound(MOST, None)]);
+        }
         let conditions = format!("the next job of the same train, {others}");
         report.add(vec![figure("advance of a train", advance, conditions), ceiling()]);
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use ojs::transport::{BoxFuture, Request, Response, Transport, TransportError, TransportErrorKind};
+use ojs::transport::{BoxFuture, Enqueued, Request, Response, Transport, TransportError, TransportErrorKind};
 use tokio::sync::oneshot;
 
 use crate::doorbell::Doorbell;
@@ -43,6 +43,8 @@ pub struct HostTransport {
     pending: Mutex<PendingRequests>,
     filled: Condvar,
     doorbell: Option<Box<dyn Doorbell>>,
+    /// Told of jobs that were enqueued, for workers over this transport.
+    enqueued: Enqueued,
 }
 
 impl HostTransport {
@@ -59,7 +61,13 @@ impl HostTransport {
     }
 
     fn with(doorbell: Option<Box<dyn Doorbell>>) -> Arc<Self> {
-        Arc::new(Self { owner: Owner::current(), pending: Mutex::default(), filled: Condvar::new(), doorbell })
+        Arc::new(Self {
+            owner: Owner::current(),
+            pending: Mutex::default(),
+            filled: Condvar::new(),
+            doorbell,
+            enqueued: Enqueued::default(),
+        })
     }
 
     /// The next request, `None` when none came in time.
@@ -125,6 +133,7 @@ fn closed() -> TransportError {
 impl Transport for HostTransport {
     fn request(&self, request: Request) -> BoxFuture<'_, Answer> {
         let (sender, receiver) = oneshot::channel();
+        let enqueues = request.enqueues();
         {
             let mut pending = lock(&self.pending);
             if !pending.closed {
@@ -140,7 +149,15 @@ impl Transport for HostTransport {
             doorbell.ring();
         }
         // A closed mailbox has dropped the sender.
-        Box::pin(async move { receiver.await.unwrap_or_else(|_| Err(closed())) })
+        Box::pin(async move {
+            let answer = receiver.await.unwrap_or_else(|_| Err(closed()));
+            self.enqueued.heed(enqueues, &answer);
+            answer
+        })
+    }
+
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
+        Some(&self.enqueued)
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

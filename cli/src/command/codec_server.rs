@@ -131,7 +131,7 @@ fn refusal(status: StatusCode, why: impl std::fmt::Display) -> Response {
 
 /// Refuses who has no token, before the body is read.
 async fn authenticate(Extension(Shown(shown)): Extension<Shown>, request: Request, next: Next) -> Response {
-    match shown.and_then(|holder| holder.check(Permission::Inspect).map(|()| holder.name().to_owned())) {
+    match shown.and_then(|holder| holder.check(Permission::Operate).map(|()| holder.name().to_owned())) {
         Ok(name) => {
             let (mut parts, body) = request.into_parts();
             parts.extensions.insert(Caller(name));

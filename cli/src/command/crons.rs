@@ -10,6 +10,7 @@ use crate::remote::{Remote, segment};
 const EXAMPLES: &str = "\
 Examples:
   ojs crons add nightly '0 3 * * *' report.build --timezone Europe/Berlin
+  ojs crons run nightly                a job now; the schedule stays
   ojs crons disable nightly
   ojs crons delete nightly";
 
@@ -42,6 +43,11 @@ pub enum Action {
         /// Where the clock hangs. [default: UTC]
         #[arg(long, value_name = "ZONE")]
         timezone: Option<String>,
+    },
+    /// Enqueue one of its jobs now, whether it is enabled or not. Its schedule stays.
+    Run {
+        /// Its name.
+        name: String,
     },
     /// Let it fire again.
     Enable {
@@ -88,6 +94,13 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
         }
         Action::Enable { name } => remote.patch(format!("/cron/{}", segment(&name)), &json!({"enabled": true})).await?,
         Action::Disable { name } => remote.patch(format!("/cron/{}", segment(&name)), &json!({"enabled": false})).await?,
+        Action::Run { name } => {
+            let answer = remote.post(format!("/cron/{}/run", segment(&name)), &json!({})).await?;
+            return remote.output.show(&answer, |value| {
+                let job = value.get("job").unwrap_or(value);
+                pairs([("job", text(job, "/id")), ("type", text(job, "/type")), ("state", text(job, "/state"))])
+            });
+        }
         Action::Delete { name } => {
             let answer = remote.delete(format!("/cron/{}", segment(&name))).await?;
             return remote.output.show(&answer, |_| format!("{name}: deleted"));

@@ -1,26 +1,55 @@
 //! `ojs doctor`: looks for what is wrong, and says what to do.
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
-use ojs_engine::{StoreUrl, schema};
-use ojs_model::Timestamp;
+use ojs_engine::StoreUrl;
+use ojs_engine::schema::{self, Subject};
+use ojs_model::redact::SecretUrl;
 use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
 
 use crate::failure::Failure;
-use crate::list::{Entry, Paging, Source};
-use crate::output::{Output, print, text};
+use crate::names::did_you_mean;
+use crate::output::{Output, print, rows};
 use crate::remote::{DEFAULT_URL, Remote, RemoteArgs};
 
 mod audit;
+mod bundle;
+mod check;
+mod clock;
+mod context;
+mod crons;
+mod exposed;
 mod failures;
-mod running;
+mod finding;
+mod flow;
+mod forgotten;
+mod health;
+mod jobs;
+mod limits;
+mod machine;
+mod outbox;
+mod retention;
+mod store;
+mod versions;
 mod waiting;
+mod workers;
+
+use check::{ALL, CHECKS, Check, ONE};
+use context::Context;
+use finding::{Finding, Level};
 
 const EXAMPLES: &str = "\
+Exit status: 0 all is well · 1 something was found · 2 wrong usage or setting · 3 neither a server nor a store answers
+
 Examples:
   ojs doctor                                    ask the server at OJS_URL
   ojs doctor --store sqlite:jobs.db             a store without a server
   ojs doctor --store postgres://ojs@db/jobs     look at the database as well
+  ojs doctor --list                             what is looked at
+  ojs doctor --only queue.starving,worker.silent
+  ojs doctor --bundle report.tar.gz             for a report of a fault: no arguments, no secrets
   ojs doctor --audit                            compare all rows of the store with each other
   ojs doctor --json | jq '.findings[] | select(.level != \"ok\")'";
 
@@ -36,158 +65,196 @@ pub struct Doctor {
     /// one file or in memory wait meanwhile.
     #[arg(long)]
     audit: bool,
+    /// List the checks, and look at nothing.
+    #[arg(long)]
+    list: bool,
+    /// Only these checks, or those of a topic (`store`). May be repeated; takes a list with commas.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Leave these checks, or those of a topic, out.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    skip: Vec<String>,
+    /// End with 1 because of notes as well.
+    #[arg(long)]
+    strict: bool,
+    /// Write findings, versions, settings without secrets and figures into this file (tar.gz), for a report of a fault.
+    #[arg(long, value_name = "FILE")]
+    bundle: Option<PathBuf>,
+    /// The file of keys of the server, to look at as well.
+    #[arg(long, value_name = "FILE", env = "OJS_KEYS")]
+    keys: Option<PathBuf>,
+    /// The database of an application, to look at its outbox.
+    #[arg(long, value_name = "URL", env = "OJS_OUTBOX_DATABASE", hide_env_values = true)]
+    database: Option<SecretUrl>,
+    /// The outbox there.
+    #[arg(long, value_name = "NAME", env = "OJS_OUTBOX_TABLE", default_value = "ojs_outbox")]
+    table: String,
 }
 
-/// Most queues that are looked at.
-const QUEUES: usize = 1_000;
-/// Clocks may differ by so much before leases and schedules are noticeably off.
-const MAX_SKEW_MS: i64 = 2_000;
-/// A transaction that stays open for longer than this holds back vacuum.
-const LONG_TRANSACTION: Duration = Duration::from_secs(30);
-
-/// What a check found.
-#[derive(Debug)]
-struct Finding {
-    check: &'static str,
-    /// `ok`, `warning` or `error`.
-    level: &'static str,
-    message: String,
-}
-
-fn ok(check: &'static str, message: impl Into<String>) -> Finding {
-    Finding { check, level: "ok", message: message.into() }
-}
-
-fn warning(check: &'static str, message: impl Into<String>) -> Finding {
-    Finding { check, level: "warning", message: message.into() }
-}
-
-/// Runs all checks. Anything but `ok` ends with exit status 1.
+/// Runs the checks. A warning or an error ends with exit status 1.
 ///
 /// # Errors
-/// No server, a refusal, or problems that were found.
+/// A name that no check has, a store that is none, problems that were found, nothing that answers.
 pub async fn run(command: Doctor, args: RemoteArgs) -> Result<(), Failure> {
-    let output = args.output();
-    let mut findings = match &command.store {
-        Some(url) => of_store(url).await?,
-        None => Vec::new(),
-    };
-    let named = args.names_a_server();
-    let remote = args.connect().await?;
-    match (server(&remote).await, &command.store) {
-        (Ok(finding), _) => {
-            findings.push(finding);
-            findings.push(clock(&remote).await?);
-            jobs(&remote, command.audit, &mut findings).await?;
-        }
-        (Err(failure), Some(store)) if failure.is_unreachable() && !named => {
-            findings.push(ok("server", format!("none answers at {DEFAULT_URL}: the store itself was looked at")));
-            // Opening a store makes it, or brings it to this version: a look changes nothing.
-            if findings.iter().all(|finding| finding.level == "ok") {
-                jobs(&RemoteArgs::open(store, output).await?, command.audit, &mut findings).await?;
-            }
-        }
-        (Err(failure), _) => return Err(failure),
+    let (output, end) = (args.output(), Instant::now() + ALL);
+    let chosen = chosen(&command)?;
+    if command.list {
+        return list(output, &chosen);
     }
-    report(output, &findings)
-}
-
-/// What the jobs, queues and workers say.
-async fn jobs(remote: &Remote, audited: bool, findings: &mut Vec<Finding>) -> Result<(), Failure> {
-    let list = |path: &str| Source { path: path.to_owned(), members: &["items"], paging: Paging::Numbered };
-    findings.push(maintenance(remote).await?);
-    let queues = list("/admin/queues").first(remote, QUEUES).await?;
-    let workers = list("/admin/workers").all(remote).await?;
-    findings.push(silent_workers(&workers));
-    findings.extend(waiting::look(remote, &queues, &workers).await?);
-    findings.extend(running::look(remote, &queues).await?);
-    findings.extend(failures::look(remote).await?);
-    if audited {
-        findings.extend(audit::look(remote).await?);
-    }
-    Ok(())
-}
-
-fn report(output: Output, findings: &[Finding]) -> Result<(), Failure> {
-    let problems = findings.iter().filter(|finding| finding.level != "ok").count();
-    if output.json {
-        let list: Vec<Value> =
-            findings.iter().map(|f| json!({"check": f.check, "level": f.level, "message": f.message})).collect();
-        print(&json!({"findings": list, "problems": problems}).to_string())?;
-    } else {
-        let lines: Vec<String> = findings.iter().map(|f| format!("{:<8} {}: {}", f.level, f.check, f.message)).collect();
-        print(&lines.join("\n"))?;
-    }
-    if problems == 0 { Ok(()) } else { Err(Failure::partly(format!("{problems} of {} checks found something", findings.len()))) }
-}
-
-/// What the store itself says, without a server in between.
-async fn of_store(url: &str) -> Result<Vec<Finding>, Failure> {
-    let store = url.parse::<StoreUrl>();
+    let store = command.store.as_deref().map(str::parse::<StoreUrl>).transpose();
     let store =
         store.map_err(|error| Failure::usage(format!("--store: {error}"), "for example --store postgres://ojs@db/jobs"))?;
-    let looked = tokio::task::spawn_blocking(move || schema::checkup(&store, LONG_TRANSACTION)).await;
-    let remarks =
-        looked.map_err(|error| Failure::setting(error.to_string()))?.map_err(|fault| Failure::setting(fault.to_string()))?;
-    let finding = |remark: schema::Remark| Finding {
-        check: remark.check,
-        level: if remark.ok { "ok" } else { "warning" },
-        message: remark.message,
-    };
-    Ok(remarks.into_iter().map(finding).collect())
-}
-
-/// A degraded server answers 503: that ends the doctor with its words.
-async fn server(remote: &Remote) -> Result<Finding, Failure> {
-    let health = remote.get("/health").await?.value;
-    let kind = text(&health, "/backend/type");
-    if text(&health, "/backend/check/status") == "damaged" {
-        let what = text(&health, "/backend/check/error");
-        let advice = "stop the server, restore a backup, or save what can be with `sqlite3 FILE .recover`";
-        return Ok(warning("server and store", format!("the database is damaged ({what}): {advice}")));
+    let (mut context, unanswered) = reach(args, store.as_ref()).await?;
+    context.audited = command.audit;
+    context.keys = command.keys.clone();
+    context.outbox = command.database.clone().map(|database| (database, command.table.clone()));
+    let nothing = context.remote.is_none() && store.is_none();
+    context.store = store;
+    let context = Arc::new(context);
+    let mut findings: Vec<Finding> =
+        unanswered.iter().filter(|_| chosen.iter().any(|check| check.name == "server.health")).cloned().collect();
+    let left = chosen.iter().copied().filter(|check| unanswered.is_none() || check.name != "server.health").collect();
+    findings.extend(check::run(left, &context, end).await);
+    let report = Report::new(findings, command.strict);
+    if let Some(path) = &command.bundle {
+        bundle::write(path, &context, &report.without_quotes()).await?;
     }
-    Ok(ok("server and store", format!("{kind} answers in {} ms", text(&health, "/backend/latency_ms"))))
-}
-
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
-async fn clock(remote: &Remote) -> Result<Finding, Failure> {
-    let sent = now_ms();
-    let answer = remote.get("/queues/default/stats").await?.value;
-    let received = now_ms();
-    let Some(told) = Timestamp::parse(&text(&answer, "/computed_at")).ok() else {
-        return Ok(warning("clock", "the server does not tell its time"));
-    };
-    let skew = told.as_millis() - (sent + received) / 2;
-    Ok(if skew.abs() > MAX_SKEW_MS + (received - sent) {
-        warning("clock", format!("the server's clock is {skew} ms from this machine's: schedules will be off. Use NTP on both"))
-    } else {
-        ok("clock", format!("within {} ms of the server's", skew.abs()))
-    })
-}
-
-async fn maintenance(remote: &Remote) -> Result<Finding, Failure> {
-    let told = remote.get("/admin/system/maintenance").await?.value;
-    Ok(if told.get("maintenance") == Some(&Value::Bool(true)) {
-        let since = text(&told, "/enabled_at");
-        warning("maintenance", format!("on since {since} ({}): nothing is handed out", text(&told, "/reason")))
-    } else {
-        ok("maintenance", "off")
-    })
-}
-
-fn silent_workers(workers: &[Entry]) -> Finding {
-    let silent: Vec<String> = workers
-        .iter()
-        .filter(|worker| text(&worker.value, "/state") == "stale")
-        .map(|worker| text(&worker.value, "/id"))
-        .collect();
-    if silent.is_empty() {
-        return ok("workers", format!("{} known, none silent", workers.len()));
+    report.show(output)?;
+    match unanswered {
+        Some(finding) if nothing && finding.level == Level::Error => Err(Failure::unreachable(finding.message)),
+        _ => report.judge(),
     }
-    let ids = silent.join(", ");
-    warning("workers", format!("{} silent ({ids}): their jobs return 30 s after the last heartbeat", silent.len()))
+}
+
+/// The checks that were asked for.
+fn chosen(command: &Doctor) -> Result<Vec<&'static Check>, Failure> {
+    let topic = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let names = CHECKS.iter().map(|check| check.name);
+    for word in command.only.iter().chain(&command.skip) {
+        if check::find(word).is_none() && !names.clone().any(|name| topic(name) == *word) {
+            let meant = did_you_mean(word, names).unwrap_or_else(|| "`ojs doctor --list` shows them".to_owned());
+            return Err(Failure::usage(format!("there is no check '{word}'"), meant));
+        }
+    }
+    let named = |list: &[String], check: &Check| list.iter().any(|word| word == check.name || *word == topic(check.name));
+    let wanted = |check: &&Check| (command.only.is_empty() || named(&command.only, check)) && !named(&command.skip, check);
+    let audited = |check: &&Check| command.audit || check.name != "store.audit" || named(&command.only, check) || command.list;
+    Ok(CHECKS.iter().filter(wanted).filter(audited).collect())
+}
+
+fn list(output: Output, chosen: &[&'static Check]) -> Result<(), Failure> {
+    if output.json {
+        let items: Vec<Value> = chosen.iter().map(|c| json!({"name": c.name, "finds": c.finds, "page": c.page})).collect();
+        return print(&json!({"items": items, "total": items.len(), "next": null}).to_string());
+    }
+    print(&rows(&["check", "finds"], chosen.iter().map(|check| vec![check.name.to_owned(), check.finds.to_owned()])))
+}
+
+/// Looks for a server; where none is named and none answers, opens the store. What did not answer is a finding.
+async fn reach(args: RemoteArgs, store: Option<&StoreUrl>) -> Result<(Context, Option<Finding>), Failure> {
+    let (output, named, has_token, shown) = (args.output(), args.names_a_server(), args.has_token(), args.shown());
+    let is_store = args.is_a_store();
+    let remote = args.connect().await?;
+    let asked = match timeout(ONE, remote.get("/health")).await {
+        Ok(answer) => answer.map(drop),
+        Err(_) => Err(Failure::unreachable(format!("{shown} does not answer within {} s", ONE.as_secs()))),
+    };
+    match asked {
+        Ok(()) => Ok((Context::new(Some(remote), (!is_store).then_some(shown), has_token), None)),
+        // A degraded server answers 503, and other questions perhaps.
+        Err(failure) if !failure.is_unreachable() => {
+            let found = finding::error(check::plain(&failure)).cleared_by("ojs health");
+            Ok((Context::new(Some(remote), Some(shown), has_token), Some(found.checked("server.health"))))
+        }
+        Err(_) if !named && store.is_some() => {
+            let found = finding::ok(format!("none answers at {DEFAULT_URL}: the store itself was looked at"));
+            let context = Context::new(opened(store, output).await?, None, false);
+            Ok((context, Some(found.checked("server.health"))))
+        }
+        Err(failure) => {
+            let found = finding::error(check::plain(&failure)).seen("url", shown).cleared_by("ojs server");
+            Ok((Context::new(None, None, has_token), Some(found.checked("server.health"))))
+        }
+    }
+}
+
+/// The store, opened in this process. Opening a store makes it, or brings it to this version: a look changes nothing.
+async fn opened(store: Option<&StoreUrl>, output: Output) -> Result<Option<Remote>, Failure> {
+    let Some(store) = store.cloned() else { return Ok(None) };
+    let url = match &store {
+        StoreUrl::Postgres { url, .. } => url.expose().to_owned(),
+        other => other.to_string(),
+    };
+    let look = check::apart(move || {
+        let sound = |subject| schema::look(&store, subject, ONE).is_ok_and(|remarks| remarks.iter().all(|remark| remark.ok));
+        sound(Subject::Schema) && sound(Subject::Sound)
+    });
+    if !timeout(ONE, look).await.unwrap_or(Ok(false))? {
+        return Ok(None);
+    }
+    match timeout(ONE, RemoteArgs::open(&url, output)).await {
+        Ok(remote) => remote.map(Some),
+        Err(_) => Ok(None),
+    }
+}
+
+/// All findings.
+struct Report {
+    findings: Vec<Finding>,
+    strict: bool,
+}
+
+impl Report {
+    fn new(findings: Vec<Finding>, strict: bool) -> Self {
+        Self { findings, strict }
+    }
+
+    fn problems(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.level.is_problem(self.strict)).count()
+    }
+
+    fn to_json(&self) -> Value {
+        self.shown(|finding| finding.clone())
+    }
+
+    /// Without what others wrote: error messages may quote arguments.
+    fn without_quotes(&self) -> Value {
+        let left_out = |finding: &Finding| Finding { message: "(left out: it quotes a message)".to_owned(), ..finding.clone() };
+        self.shown(|finding| if finding.quotes { left_out(finding) } else { finding.clone() })
+    }
+
+    fn shown(&self, form: impl Fn(&Finding) -> Finding) -> Value {
+        let page = |finding: &Finding| check::find(finding.check).map_or("", |check| check.page);
+        let list: Vec<Value> = self.findings.iter().map(|finding| form(finding).to_json(page(finding))).collect();
+        json!({"findings": list, "problems": self.problems()})
+    }
+
+    fn show(&self, output: Output) -> Result<(), Failure> {
+        if output.json {
+            return print(&self.to_json().to_string());
+        }
+        let mut lines: Vec<String> = Vec::new();
+        for finding in self.findings.iter().filter(|finding| finding.level != Level::Skipped) {
+            lines.push(format!("{:<8} {}: {}", finding.level.as_str(), finding.check, finding.message));
+            if let (Some(command), true) = (&finding.command, finding.level >= Level::Note) {
+                lines.push(format!("{:<8} try: {command}", ""));
+            }
+        }
+        let mut left: Vec<(&str, Vec<&str>)> = Vec::new();
+        for finding in self.findings.iter().filter(|finding| finding.level == Level::Skipped) {
+            match left.iter_mut().find(|(why, _)| *why == finding.message) {
+                Some((_, names)) => names.push(finding.check),
+                None => left.push((&finding.message, vec![finding.check])),
+            }
+        }
+        lines.extend(left.iter().map(|(why, names)| format!("skipped  {}: {why}", names.join(", "))));
+        print(&lines.join("\n"))
+    }
+
+    fn judge(&self) -> Result<(), Failure> {
+        match self.problems() {
+            0 => Ok(()),
+            problems => Err(Failure::partly(format!("{problems} of {} findings want a look", self.findings.len()))),
+        }
+    }
 }

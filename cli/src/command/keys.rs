@@ -10,11 +10,12 @@ use crate::failure::Failure;
 use crate::output::{Output, print, rows};
 
 const EXAMPLES: &str = "\
-Roles: producer adds jobs and reads those whose id it knows; worker runs jobs; operator adds, cancels, retries, pauses and
-looks at everything; admin may do everything. Give --role more than once to join them.
+Roles: producer adds jobs and reads those whose id it knows; worker runs jobs; viewer looks at everything and
+changes nothing; operator adds, cancels, retries, pauses and looks at everything; admin may do everything. Give --role more than once to join them.
 
 Examples:
   ojs keys add shop --role producer --role worker       prints the key, once
+  ojs keys add ann --role viewer                        for a person who looks at the dashboard
   ojs keys list
   ojs keys revoke shop
   ojs server --keys ojs-keys.json";
@@ -35,7 +36,7 @@ enum Action {
     Add {
         /// What logs call it.
         name: String,
-        /// producer, worker, operator or admin.
+        /// producer, worker, viewer, operator or admin.
         #[arg(long = "role", required = true)]
         roles: Vec<Role>,
         /// Bind the key to a tenant: it sees and changes what belongs to this tenant, and nothing else.

@@ -1,15 +1,18 @@
 //! One file per family of commands.
 pub mod about;
+pub mod alerts;
 pub mod bulk;
 pub mod codec_server;
 pub mod crons;
 pub mod dead_letter;
 pub mod doctor;
 pub mod events;
+pub mod grafana;
 pub mod history;
 pub mod jobs;
 pub mod keys;
 pub mod maintenance;
+pub mod man;
 pub mod migrate;
 pub mod pools;
 pub mod push;
@@ -19,6 +22,7 @@ pub mod relay;
 pub mod schemas;
 pub mod stats;
 pub mod tenants;
+pub mod top;
 pub mod trains;
 pub mod webhooks;
 pub mod workers;

@@ -192,7 +192,11 @@ async fn relay(options: RunArgs, store: Store, remote: RemoteArgs) -> Result<(),
     Ok(())
 }
 
-fn open(database: Option<&SecretUrl>, table: &str) -> Result<Store, Failure> {
+/// Opens the outbox of a database.
+///
+/// # Errors
+/// A URL that cannot be used, a file that is not there.
+pub fn open(database: Option<&SecretUrl>, table: &str) -> Result<Store, Failure> {
     const ADVICE: &str = "for example --database postgres://app@localhost/shop, mysql://app@localhost/shop, or sqlite:app.db";
     let table = Table::new(table).map_err(|error| Failure::setting(format!("--table: {error}")))?;
     let database = database.ok_or_else(|| Failure::usage("which database has the outbox?", ADVICE))?;
@@ -213,7 +217,8 @@ fn open(database: Option<&SecretUrl>, table: &str) -> Result<Store, Failure> {
     Err(Failure::usage(format!("--database: cannot read '{database}'"), ADVICE))
 }
 
-fn fault(error: DatabaseError) -> Failure {
+/// What to do about a database that does not do what it was asked.
+pub fn fault(error: DatabaseError) -> Failure {
     let missing = ["42P01", "no such table", "(1146)"].iter().any(|sign| error.0.contains(sign));
     let advice = if missing {
         "make the table with `ojs relay migrate`"

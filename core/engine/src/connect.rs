@@ -27,6 +27,8 @@ const POSTGRES_WRITERS: usize = 6;
 /// Connections that only read.
 #[cfg(feature = "postgres")]
 const POSTGRES_READERS: usize = 2;
+/// Connections for lists and searches: one more than one slow search needs.
+const SEARCHERS: usize = 2;
 /// The engine could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -85,14 +87,26 @@ fn connect(
     match url {
         StoreUrl::Memory => {
             let writers = one(Box::<MemoryTables>::default());
-            Ok((Connections { writers, maintenance: None, readers: Vec::new(), name: "memory", checkup: None }, None))
+            Ok((
+                Connections {
+                    writers,
+                    maintenance: None,
+                    readers: Vec::new(),
+                    searchers: Vec::new(),
+                    name: "memory",
+                    checkup: None,
+                },
+                None,
+            ))
         }
         StoreUrl::Sqlite { path, durability } => {
             let unclean = SqliteTables::recover(path)?;
             let writers = one(Box::new(SqliteTables::open(path, *durability)?));
-            let readers = one(Box::new(SqliteTables::open_reader(path)?));
+            let reader = || Ok(Box::new(SqliteTables::open_reader(path)?) as Box<dyn Tables>);
+            let readers = one(reader()?);
+            let searchers = (0..SEARCHERS).map(|_| reader()).collect::<Result<_, StoreError>>()?;
             let checkup = unclean.then(|| crate::store::sqlite::checkup::start(path));
-            Ok((Connections { writers, maintenance: None, readers, name: "sqlite", checkup }, None))
+            Ok((Connections { writers, maintenance: None, readers, searchers, name: "sqlite", checkup }, None))
         }
         #[cfg(not(feature = "postgres"))]
         StoreUrl::Postgres { .. } => {
@@ -106,8 +120,9 @@ fn connect(
             let open = |role| Ok(Box::new(PostgresTables::open(&node, role)?) as Box<dyn Tables>);
             let writers = (0..POSTGRES_WRITERS).map(|_| open(Role::Writer)).collect::<Result<_, StoreError>>()?;
             let readers = (0..POSTGRES_READERS).map(|_| open(Role::Reader)).collect::<Result<_, StoreError>>()?;
+            let searchers = (0..SEARCHERS).map(|_| open(Role::Reader)).collect::<Result<_, StoreError>>()?;
             let maintenance = Some(open(Role::Maintenance)?);
-            Ok((Connections { writers, maintenance, readers, name: "postgres", checkup: None }, Some(node)))
+            Ok((Connections { writers, maintenance, readers, searchers, name: "postgres", checkup: None }, Some(node)))
         }
     }
 }

@@ -277,8 +277,9 @@ impl Engine {
     }
 
     /// Compares the rows of the store with each other and changes nothing: counts with jobs, jobs with their bodies,
-    /// workflows with their steps, and so on. It reads everything in one snapshot, a page at a time. Other queries of a
-    /// store in one file or in memory wait meanwhile: some seconds for a million jobs.
+    /// workflows with their steps, and so on. It reads everything in one snapshot, a page at a time, on one of the two
+    /// connections for lists and searches. Other queries of a store in memory wait meanwhile: some seconds for a
+    /// million jobs.
     ///
     /// ```
     /// # use ojs_engine::{Engine, EngineOptions};

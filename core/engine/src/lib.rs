@@ -42,6 +42,8 @@ pub mod command {
     pub use crate::features::progress::commands::*;
     pub use crate::features::queue_config::commands::*;
     pub use crate::features::results::commands::*;
+    pub use crate::features::sessions::commands::*;
+    pub use crate::features::sessions::cookie::id_of as session_id;
     pub use crate::features::statistics::commands::*;
     pub use crate::features::tenants::commands::*;
     pub use crate::features::trains::commands::*;
@@ -60,6 +62,7 @@ mod kernel;
 mod metrics;
 mod options;
 pub mod outgoing;
+pub mod spans;
 pub mod store;
 mod stream;
 
@@ -93,5 +96,6 @@ pub use kernel::event::{Change, Event, EventFilter, Origin, Place};
 pub use kernel::finding as audit;
 pub use kernel::retention::Retention;
 pub use kernel::{clock, holds, job, log, placed, typed};
+pub use metrics::table as metric;
 pub use options::{Durability, EngineOptions, InvalidStoreUrl, MissingTenant, StoreUrl};
 pub use store::{rows, schema};

@@ -295,6 +295,8 @@ pub(crate) fn members(text: &str) -> Result<Vec<(std::borrow::Cow<'_, str>, &str
 fn check_version(top: &Members<'_>) -> Result<(), OjsError> {
     match top.get(Field::Specversion) {
         None | Some("\"1.0\"") => Ok(()),
+        // The SDKs of the release candidates say "1.0.0-rc.1"; only major and minor are carried (protocol section 1.1).
+        Some(other) if other.starts_with("\"1.0.") => Ok(()),
         Some(other) => {
             Err(OjsError::invalid_field("specversion", format!("specversion must be \"1.0\", got {}.", shorten(other))))
         }

@@ -36,6 +36,7 @@
 //! | [`request_context`] | what a web request hands on to its jobs |
 //! | `outbox` | jobs that are sent if the transaction commits (feature `outbox`) |
 //! | `spans` | OpenTelemetry spans around jobs (feature `opentelemetry`) |
+//! | `serverless` | handlers in functions: AWS Lambda, signed push deliveries (feature `serverless`) |
 //! | [`encryption`] | arguments that only producers and workers can read |
 //! | [`environment`] | what the variables `OJS_…` say |
 //! | [`transport`] | the seam to a server: HTTP, embedded, or your own |
@@ -66,6 +67,8 @@ mod policy;
 mod queue;
 mod request;
 pub mod request_context;
+#[cfg(feature = "serverless")]
+pub mod serverless;
 #[cfg(feature = "opentelemetry")]
 pub mod spans;
 pub mod testing;

@@ -50,7 +50,12 @@ pub struct Page {
 
 impl Queue {
     pub(crate) fn list(answer: &Value) -> Result<Vec<Self>, Error> {
-        let queues = answer.get("queues").and_then(Value::as_array).ok_or_else(|| Error::json("answer", "it has no queues"))?;
+        let queues = match answer.get("queues") {
+            Some(Value::Array(queues)) => queues.as_slice(),
+            // Some servers write an empty list as null.
+            Some(Value::Null) => &[],
+            _ => return Err(Error::json("answer", "it has no queues")),
+        };
         let text = |queue: &Value, name: &str| queue.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         // Some servers list names only.
         let read = |queue: &Value| match queue {

@@ -31,6 +31,11 @@ func TestAHandlerDoesNotKnowHowItWasCalled(t *testing.T) {
 	})
 	registry, err := worker.Registry()
 	must(t, err)
+	// The handlers are composed: a layer that came now would run around none of them.
+	late := registry.Use(func(ctx ojs.JobContext, next ojs.HandlerFunc) error { return next(ctx) })
+	if late == nil || !strings.Contains(late.Error(), "before the first job") {
+		t.Fatal(late)
+	}
 	handler := serverless.NewHandler(serverless.WithRegistry(registry), serverless.WithUnsignedRequests(), quiet)
 
 	_, body := w.leased("mail", "ada")

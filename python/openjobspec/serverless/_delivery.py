@@ -27,6 +27,9 @@ class Delivery:
     #: New for every attempt to push a job; None for a job that was not pushed.
     delivery_id: str | None = None
     lease_token: Any = None
+    #: The members of the job in the message, if the message has no ``args``: it refers to a job that is too large for
+    #: the queue.
+    reference: Mapping[str, Any] | None = None
 
     @classmethod
     def parse(cls, body: bytes | str) -> Delivery:
@@ -68,7 +71,23 @@ class Delivery:
             worker_id=_text(data.get("worker_id") or job.get("worker_id")),
             delivery_id=_text(data.get("delivery_id")),
             lease_token=data.get("lease_token", job.get("lease_token")),
+            reference=None if "args" in job else job,
         )
+
+    @property
+    def has_checkpoint_ref(self) -> bool:
+        """Whether the server has a checkpoint of the job that is too large for the message as well."""
+        return self.reference is not None and self.reference.get("checkpoint_ref") is True
+
+    def completed(self, job: Mapping[str, Any], checkpoint: Mapping[str, Any] | None) -> Delivery:
+        """The same delivery with the whole job, as the server has it. Members of the message count: its lease and its
+        attempt are those of this delivery.
+        """
+        members = {**job, **(self.reference or {})}
+        members.pop("checkpoint_ref", None)
+        if checkpoint is not None:
+            members["checkpoint"] = {"state": checkpoint["state"], "sequence": checkpoint["sequence"]}
+        return Delivery.of({"job": members, "delivery_id": self.delivery_id, **self.lease()})
 
     def lease(self) -> dict[str, Any]:
         """The members by which a call to the server names this delivery, beside the job's id."""

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Mapping
 
 from .._outcome import COMPLETED
-from ..errors import OJSValidationError
+from ..errors import JobNotFoundError, OJSError, OJSValidationError
 from ._deadline import Deadline
 from ._delivery import Delivery
 from ._ended import answered, comes_again
@@ -105,7 +105,7 @@ class LambdaHandler(PushHandler):
 
     def handle_direct(self, event: Mapping[str, Any], context: Any = None) -> dict[str, Any]:
         """Runs the job that the event is, and returns ``{"status", "job_id"}`` with its ``result`` or ``error``."""
-        delivery = Delivery.of(event)
+        delivery = self._whole(Delivery.of(event))
         outcome = self.run(delivery, Deadline.of_lambda(context, self._margin))
         self.report(delivery, outcome)
         return answered(outcome, job_id=delivery.id)
@@ -120,6 +120,14 @@ class LambdaHandler(PushHandler):
         if int(_part(record, "attributes").get("ApproximateReceiveCount", 1)) > 1 and self.is_stale(delivery):
             logger.info("job %s was delivered again, and the server has moved on: it is not run", delivery.id)
             return True
+        try:
+            delivery = self._whole(delivery)
+        except JobNotFoundError:
+            logger.info("job %s is gone: it is not run", delivery.id)
+            return True
+        except OJSError as error:
+            logger.error("job %s cannot be read from the server: %s", delivery.id, error)
+            return False
         outcome = self.run(delivery, deadline)
         taken = self.report(delivery, outcome)
         if not self._has_server:

@@ -174,10 +174,23 @@ class FunctionHandler:
 
     # --- inside ---
 
+    def _whole(self, delivery: Delivery) -> Delivery:
+        """The delivery with the whole job, which is read from the server if the message refers to it.
+
+        Raises the error of a server that does not answer, and JobNotFoundError.
+        """
+        if delivery.reference is None or not self._has_server:
+            return delivery
+        request = self._server._transport.request
+        job = request("GET", f"/jobs/{delivery.id}")["job"]
+        checkpoint = request("GET", f"/jobs/{delivery.id}/checkpoint") if delivery.has_checkpoint_ref else None
+        return delivery.completed(job, checkpoint)
+
     def _finish(self, delivery: Delivery, deadline: Deadline | None) -> Outcome:
         """Runs a job that a platform has brought, and reports its outcome. Raises DeliveryFailedError when the job has
         failed and no server has stored that.
         """
+        delivery = self._whole(delivery)
         outcome = self.run(delivery, deadline)
         if not self.report(delivery, outcome):
             raise_failure(outcome)

@@ -79,7 +79,11 @@ module OJS
     end
 
     # One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is
-    # another page while the page says that it has more. Jobs that come and go between two pages move the others.
+    # another page while the page says that it has more. Jobs that come and go between two pages move the others, but
+    # not behind a <tt>cursor</tt>, which is the <tt>next_cursor</tt> of the page before. With a cursor, or with
+    # <tt>count=false</tt>, a page looks at 5,000 rows at most and has no total: it may be short, or empty, say
+    # <tt>complete: false</tt>, and have a <tt>next_cursor</tt> all the same. Pages with numbers look at 20,000 rows
+    # at most, and begin at most 10,000 jobs behind the first.
     #
     # * +queue+: Only jobs of this queue.
     # * +type+: Only this job type; <tt>email.*</tt> is all types that start with <tt>email.</tt>.
@@ -390,6 +394,16 @@ module OJS
       cron(call("PATCH", path("cron", name), { enabled: enabled }.compact))
     end
 
+    # Enqueues a job of the cron entry now, whether the entry is enabled or not. Its schedule stays. The overlap
+    # policy holds: while the latest job of the entry goes on, <tt>skip</tt> and <tt>enqueue</tt> answer with 409
+    # <tt>conflict</tt>, and <tt>cancel_previous</tt> cancels that job.
+    #
+    # Raises NotFoundError.
+    def run_cron(name)
+      # Sent once: a refusal with 408 is an answer here.
+      job(call("POST", path("cron", name, "run"), {}))
+    end
+
     # Deletes the cron entry. The jobs that it has enqueued stay.
     #
     # Raises NotFoundError.
@@ -479,8 +493,8 @@ module OJS
     # Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with their
     # bodies, workflows with their steps, and so on. <tt>sound</tt> is true when nothing contradicts anything.
     # <tt>findings</tt> has the first 1,000 contradictions, each with the check, the row, what was compared, and both
-    # values; <tt>total</tt> counts them all. The time grows with the number of jobs, and other queries of a store in
-    # one file or in memory wait meanwhile.
+    # values; <tt>total</tt> counts them all. The time grows with the number of jobs. It takes one of the two
+    # connections for lists and searches; everything else goes on, but for a store in memory, where all wait.
     def audit
       call("GET", path("admin", "system", "audit"))
     end
@@ -809,10 +823,10 @@ module OJS
     # secret. A job is active under a lease before it is sent, and the answer settles it. The address must begin with
     # https:// and be public, unless the server allows others.
     #
-    # * +endpoint+: Its members: <tt>endpoint</tt> (the URL) and <tt>job_types</tt> (<tt>*</tt> stands for any
-    #   characters); if wanted <tt>queues</tt>, <tt>config</tt> (<tt>max_concurrency</tt>, <tt>timeout_ms</tt>,
-    #   <tt>signing_secret</tt>, <tt>weight</tt>, <tt>retry_429</tt>), <tt>routing</tt>, <tt>provider</tt> and
-    #   <tt>active</tt>.
+    # * +endpoint+: Its members: <tt>endpoint</tt> (the URL, or <tt>sqs:</tt> and the URL of a queue of Amazon SQS)
+    #   and <tt>job_types</tt> (<tt>*</tt> stands for any characters); if wanted <tt>queues</tt>, <tt>config</tt>
+    #   (<tt>max_concurrency</tt>, <tt>timeout_ms</tt>, <tt>signing_secret</tt>, <tt>weight</tt>, <tt>retry_429</tt>),
+    #   <tt>routing</tt>, <tt>provider</tt> and <tt>active</tt>.
     #
     # Raises ConflictError, InvalidRequestError.
     def create_push_endpoint(**endpoint)

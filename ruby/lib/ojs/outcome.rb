@@ -38,17 +38,18 @@ module OJS
     end
 
     # How the plain protocol reports an outcome: the path of the call, and its members beside those that name the job.
+    # An error has Strings as keys, as JSON that was read has.
     def reported(kind, payload)
       return ["/workers/ack", payload ? { result: Wire.load(payload) } : {}] if kind == COMPLETED
       return ["/workers/nack", { error: Wire.load(payload) }] if kind == FAILED
 
       code = kind == SNOOZED ? "snooze" : "released"
-      error = { code: code, type: code, message: "given back by the handler", retryable: true }
+      error = { "code" => code, "type" => code, "message" => "given back by the handler", "retryable" => true }
       return ["/workers/nack", { requeue: true, error: error }] if kind == RELEASED
 
       # Servers without +delay_ms+ read the delay from the details.
       delay = (payload * 1000).round
-      ["/workers/nack", { requeue: true, delay_ms: delay, error: { **error, details: { snooze_ms: delay } } }]
+      ["/workers/nack", { requeue: true, delay_ms: delay, error: { **error, "details" => { "snooze_ms" => delay } } }]
     end
 
     # The job fails before a handler of it has run, or because its handler does not end.

@@ -232,7 +232,7 @@ async fn scenario_20_a_pooler_in_transaction_mode() {
         let mut doctor = tokio::process::Command::new(ojs_tests::binary());
         doctor.args(["doctor", "--store", &store, "--url", &one.url()]);
         let said = String::from_utf8(doctor.output().await.unwrap().stdout).unwrap();
-        let line = said.lines().find(|line| line.contains(" connection: ")).unwrap_or_else(|| panic!("{said}"));
+        let line = said.lines().find(|line| line.contains(" store.connections: ")).unwrap_or_else(|| panic!("{said}"));
         assert_eq!(line.starts_with("ok"), fits, "{line}");
     }
     let said = one.log();

@@ -7,6 +7,7 @@ mod encrypted;
 mod fields;
 mod http;
 mod interop;
+mod official;
 mod progress;
 mod sizes;
 mod statements;

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 use ojs_model::Timestamp;
 use serde_json::Value;
 
-use super::{Finding, now_ms, ok, warning};
+use super::context::{Context, now_ms, paged};
+use super::finding::{Finding, ok, warning};
 use crate::failure::Failure;
 use crate::list::{Entry, Paging, Source};
-use crate::output::text;
+use crate::output::{items, text};
 use crate::remote::{Remote, segment};
 
 /// How far back failures are new.
@@ -15,21 +16,61 @@ const RECENT_MS: i64 = 3_600_000;
 /// Most discarded jobs that are looked at.
 const MOST: usize = 1_000;
 
-/// What failed for good in the last hour, what of it was kept, and what has no handler.
-pub async fn look(remote: &Remote) -> Result<Vec<Finding>, Failure> {
+/// What failed for good in the last hour, and what of it was kept.
+pub async fn look(context: &Context) -> Result<Vec<Finding>, Failure> {
+    let remote = context.remote()?;
+    Ok(vec![discards(&discarded(remote).await?), dead_letters(remote).await?])
+}
+
+/// Types of jobs that ended because they have no handler, and types of waiting jobs that no live worker declares.
+pub async fn unknown_types(context: &Context) -> Result<Vec<Finding>, Failure> {
+    let remote = context.remote()?;
     let recent = discarded(remote).await?;
-    let letters = unhandled_letters(remote).await?;
-    Ok(vec![discards(&recent), dead_letters(remote).await?, no_handler(&recent, &letters)])
+    let ended = no_handler(&recent, &unhandled_letters(remote).await?);
+    let waiting = undeclared(context).await?;
+    Ok(ended.into_iter().chain(waiting).collect())
+}
+
+/// Types that every live worker of their queue leaves out of what it declares. A worker that declares nothing runs
+/// everything.
+async fn undeclared(context: &Context) -> Result<Option<Finding>, Failure> {
+    let live: Vec<&Value> =
+        context.workers().await?.iter().map(|entry| &entry.value).filter(|worker| text(worker, "/state") == "running").collect();
+    let runs = |worker: &&Value, job: &Value| {
+        let queues = items(worker, "/queues");
+        let asks = queues.is_empty() || queues.iter().any(|name| *name == text(job, "/queue").as_str());
+        let handlers = items(worker, "/handlers");
+        asks && (handlers.is_empty() || handlers.iter().any(|handler| text(handler, "/type") == text(job, "/type")))
+    };
+    let jobs = context.available().await?.iter().map(|entry| &entry.value);
+    let left: Vec<String> =
+        jobs.filter(|job| !live.iter().any(|worker| runs(worker, job))).map(|job| text(job, "/type")).collect();
+    // Without any worker all types would be unknown: `queue.starving` says that better.
+    if left.is_empty() || live.is_empty() {
+        return Ok(None);
+    }
+    let types = count(left.into_iter());
+    let example = types.first().map(|(name, _)| name.clone()).unwrap_or_default();
+    let said = format!("jobs wait whose type no live worker runs: {}. Deploy a worker that does, or cancel them", named(&types));
+    Ok(Some(
+        warning(said)
+            .seen("types", names(&types))
+            .cleared_by(format!("ojs jobs bulk-cancel --all --state available --type {example}")),
+    ))
+}
+
+fn names(counts: &[(String, usize)]) -> Vec<String> {
+    counts.iter().map(|(name, _)| name.clone()).collect()
 }
 
 /// Jobs that were discarded in the last hour, as far as [`MOST`] reaches.
 async fn discarded(remote: &Remote) -> Result<Vec<Entry>, Failure> {
-    let list = |path: &str| Source { path: path.to_owned(), members: &["items"], paging: Paging::Numbered };
-    // The latest to end come first. A server with very many of them does not sort them: then those accepted last are looked at.
-    let sorted = list("/admin/jobs?state=discarded&sort=scheduled&order=desc").first(remote, MOST).await;
+    // The latest to end come first. A server with very many of them does not sort them: then those accepted last are
+    // looked at.
+    let sorted = paged("/admin/jobs?state=discarded&sort=scheduled&order=desc").first(remote, MOST).await;
     let found = match sorted {
         Ok(found) => found,
-        Err(_) => list("/admin/jobs?state=discarded").first(remote, MOST).await?,
+        Err(_) => paged("/admin/jobs?state=discarded").first(remote, MOST).await?,
     };
     let since = now_ms() - RECENT_MS;
     let recent = |job: &Entry| {
@@ -41,7 +82,7 @@ async fn discarded(remote: &Remote) -> Result<Vec<Entry>, Failure> {
 
 fn discards(recent: &[Entry]) -> Finding {
     if recent.is_empty() {
-        return ok("discarded", "no job in the last hour");
+        return ok("no job was discarded in the last hour");
     }
     let types = count(recent.iter().map(|job| text(&job.value, "/type")));
     let errors = count(recent.iter().map(|job| error_of(&job.value)));
@@ -49,7 +90,12 @@ fn discards(recent: &[Entry]) -> Finding {
     let jobs = if recent.len() == 1 { "job" } else { "jobs" };
     let most = errors.first().map(|(error, times)| format!("; most often {error} ({times})")).unwrap_or_default();
     let example = recent.first().map(|job| text(&job.value, "/id")).unwrap_or_default();
-    warning("discarded", format!("{number} {jobs} in the last hour: {}{most}: `ojs jobs get {example}`", named(&types)))
+    let said = format!("discarded: {number} {jobs} in the last hour: {}{most}: `ojs jobs get {example}`", named(&types));
+    warning(said)
+        .quoting()
+        .seen("types", names(&types))
+        .seen("jobs", recent.len())
+        .cleared_by("ojs jobs bulk-retry --all --state discarded")
 }
 
 async fn dead_letters(remote: &Remote) -> Result<Finding, Failure> {
@@ -57,9 +103,10 @@ async fn dead_letters(remote: &Remote) -> Result<Finding, Failure> {
     let recent = remote.get(format!("/dead-letter?limit=1&since={}", segment(&since))).await?.value;
     let recent = recent.pointer("/pagination/total").and_then(Value::as_u64).unwrap_or(0);
     Ok(if recent > 0 {
-        warning("dead letters", format!("{recent} in the last hour: `ojs dead-letter list` says why"))
+        let found = warning(format!("dead letters: {recent} in the last hour: `ojs dead-letter list` says why"));
+        found.seen("dead_letters", recent).cleared_by("ojs dead-letter retry --all")
     } else {
-        ok("dead letters", "none in the last hour")
+        ok("no dead letter in the last hour")
     })
 }
 
@@ -75,25 +122,24 @@ async fn unhandled_letters(remote: &Remote) -> Result<Vec<Entry>, Failure> {
     Ok(found)
 }
 
-fn no_handler(recent: &[Entry], letters: &[Entry]) -> Finding {
+fn no_handler(recent: &[Entry], letters: &[Entry]) -> Vec<Finding> {
     let mut seen = HashSet::new();
     let without = recent.iter().filter(|job| ["/error/code", "/error/type"].iter().any(|p| is_no_handler(&text(&job.value, p))));
     let jobs: Vec<&Entry> = letters.iter().chain(without).filter(|job| seen.insert(text(&job.value, "/id"))).collect();
     if jobs.is_empty() {
-        return ok("handlers", "no job ended because its type has none");
+        return vec![ok("no job ended because its type has no handler")];
     }
     let types = count(jobs.iter().map(|job| text(&job.value, "/type")));
     let example = types.first().map(|(name, _)| name.clone()).unwrap_or_default();
     let ended = if jobs.len() == 1 { "1 job ended" } else { &format!("{} jobs ended", jobs.len()) };
     let again = if letters.is_empty() {
-        "`ojs jobs bulk-retry --all --state discarded --type TYPE`".to_owned()
+        format!("ojs jobs bulk-retry --all --state discarded --type {example}")
     } else {
-        format!("`ojs dead-letter retry --all --type {example}`")
+        format!("ojs dead-letter retry --all --type {example}")
     };
-    warning(
-        "handlers",
-        format!("{ended} because no worker knew the type: {}. Mend the name, or register it, then {again}", named(&types)),
-    )
+    let said =
+        format!("{ended} because no worker knew the type: {}. Mend the name, or register it, then `{again}`", named(&types));
+    vec![warning(said).seen("types", names(&types)).cleared_by(again)]
 }
 
 /// `no_handler`, `NoHandler`: implementations spell it both ways.

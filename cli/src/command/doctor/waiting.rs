@@ -1,43 +1,46 @@
 //! Jobs that no worker takes.
-use ojs_model::Timestamp;
 use serde_json::Value;
 
-use super::{Finding, now_ms, ok, warning};
+use super::context::{Context, age_ms, span};
+use super::finding::{Finding, ok, warning};
 use crate::failure::Failure;
 use crate::list::Entry;
 use crate::output::{items, text};
-use crate::remote::{Remote, segment};
+use crate::remote::segment;
 
 /// A job that has been available for longer than this waits too long, also where workers ask for its queue.
 const LONG_WAIT_MS: i64 = 600_000;
+/// Most queues that are asked one by one.
+const ASKED: usize = 200;
 
 /// Queues whose jobs wait: at once when no live worker asks for them, after a while when workers do.
-pub async fn look(remote: &Remote, queues: &[Entry], workers: &[Entry]) -> Result<Vec<Finding>, Failure> {
+pub async fn look(context: &Context) -> Result<Vec<Finding>, Failure> {
+    let workers = context.workers().await?;
     let mut findings = Vec::new();
-    for queue in queues.iter().map(|entry| &entry.value) {
-        let name = text(queue, "/name");
-        let available = queue.pointer("/counts/available").and_then(Value::as_i64).unwrap_or(0);
-        if available == 0 {
-            continue;
-        }
-        let detail = remote.get(format!("/admin/queues/{}", segment(&name))).await?.value;
-        let oldest = Timestamp::parse(&text(&detail, "/oldest_available_at")).map_or(0, Timestamp::as_millis);
-        let waited = if oldest == 0 { 0 } else { now_ms().saturating_sub(oldest).max(0) };
+    let available = |queue: &Value| queue.pointer("/counts/available").and_then(Value::as_i64).unwrap_or(0);
+    let waiting = context.queues().await?.iter().map(|entry| &entry.value).filter(|queue| available(queue) > 0);
+    for queue in waiting.take(ASKED) {
+        let (name, available) = (text(queue, "/name"), available(queue));
+        let detail = context.get(format!("/admin/queues/{}", segment(&name))).await?;
+        let waited = age_ms(&detail, "/oldest_available_at").unwrap_or(0).max(0);
         let why = if text(queue, "/paused") == "true" {
-            (waited >= LONG_WAIT_MS).then(|| format!("the queue is paused: `ojs queues resume {name}`"))
+            (waited >= LONG_WAIT_MS)
+                .then(|| (format!("the queue is paused: `ojs queues resume {name}`"), format!("ojs queues resume {name}")))
         } else {
+            let command = format!("ojs jobs list --queue {name} --state available --limit 1   # then: ojs jobs why ID");
             match unserved(workers, &name) {
-                Some(why) => Some(why),
-                None => (waited >= LONG_WAIT_MS).then(|| "its workers are too few, too slow, or limited".to_owned()),
+                Some(why) => Some((why, command)),
+                None => (waited >= LONG_WAIT_MS).then(|| ("its workers are too few, too slow, or limited".to_owned(), command)),
             }
         };
-        if let Some(why) = why {
+        if let Some((why, command)) = why {
             let jobs = if available == 1 { "1 job" } else { &format!("{available} jobs") };
-            findings.push(warning("waiting", format!("{jobs} of '{name}', the oldest for {}: {why}", span(waited))));
+            let found = warning(format!("{jobs} of '{name}', the oldest for {}: {why}", span(waited))).cleared_by(command);
+            findings.push(found.seen("queue", name).seen("available", available).seen("oldest_ms", waited));
         }
     }
     if findings.is_empty() {
-        findings.push(ok("waiting", "every queue with jobs has workers, and no job has been available for more than 10 minutes"));
+        findings.push(ok("every queue with jobs has workers, and no job has been available for more than 10 minutes"));
     }
     Ok(findings)
 }
@@ -60,11 +63,6 @@ fn unserved(workers: &[Entry], queue: &str) -> Option<String> {
     asked.sort_unstable();
     asked.dedup();
     Some(format!("no live worker asks for this queue, those that run ask for {}", asked.join(", ")))
-}
-
-/// `90_000` → `1 min`
-fn span(ms: i64) -> String {
-    if ms < 60_000 { format!("{} s", ms / 1_000) } else { format!("{} min", ms / 60_000) }
 }
 
 #[cfg(test)]

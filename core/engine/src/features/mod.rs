@@ -17,6 +17,7 @@ pub mod push;
 pub mod queue_config;
 pub mod results;
 pub mod schemas;
+pub mod sessions;
 pub(crate) mod state;
 pub mod statistics;
 pub mod tenants;
@@ -45,6 +46,7 @@ pub(crate) const ALL: &[Feature] = &[
     crons::FEATURE,
     job_types::FEATURE,
     idempotency::FEATURE,
+    sessions::FEATURE,
     results::FEATURE,
     statistics::FEATURE,
     dead_letters::FEATURE,
@@ -72,6 +74,7 @@ pub const TABLES: &[&Table] = &[
     push::records::EndpointRow::TABLE,
     schemas::records::SchemaRow::TABLE,
     schemas::records::SchemaText::TABLE,
+    sessions::records::SessionRow::TABLE,
     statistics::records::StatRow::TABLE,
     trains::records::CarRow::TABLE,
     trains::records::DrainRow::TABLE,

@@ -16,52 +16,21 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Notify;
 
 pub use crate::http::holder::Holder;
+pub use crate::http::permission::Permission;
 
 /// How often the file of keys is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// What a route needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Permission {
-    /// Nothing: health and the like.
-    Open,
-    /// Add jobs, workflows.
-    Enqueue,
-    /// Fetch, report, beat.
-    Work,
-    /// Read a job, workflow or result whose id one knows.
-    Read,
-    /// List and watch everything.
-    Inspect,
-    /// Cancel, retry, pause, direct workers, register cron entries.
-    Operate,
-    /// Delete for good, configure, reset.
-    Administer,
-}
-
-impl Permission {
-    /// The scope of the admin API that it amounts to (extensions section 19).
-    #[must_use]
-    pub fn scope(self) -> &'static str {
-        match self {
-            Self::Open => "",
-            Self::Enqueue | Self::Work => "ojs:data:write",
-            Self::Read => "ojs:data:read",
-            Self::Inspect => "ojs:admin:read",
-            Self::Operate => "ojs:admin:write",
-            Self::Administer => "ojs:admin:purge",
-        }
-    }
-}
-
-/// What a key is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What a key is for; those that are later in the order look at more, or change more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Adds jobs and reads what it knows the id of.
     Producer,
     /// Runs jobs.
     Worker,
+    /// Looks at everything, changes nothing.
+    Viewer,
     /// Adds, cancels, retries, pauses, looks at everything.
     Operator,
     /// Everything.
@@ -70,7 +39,7 @@ pub enum Role {
 
 impl Role {
     /// All, for help texts.
-    pub const ALL: [Self; 4] = [Self::Producer, Self::Worker, Self::Operator, Self::Admin];
+    pub const ALL: [Self; 5] = [Self::Producer, Self::Worker, Self::Viewer, Self::Operator, Self::Admin];
 
     /// Whether it allows something.
     #[must_use]
@@ -78,10 +47,11 @@ impl Role {
         use Permission::{Administer, Enqueue, Inspect, Open, Operate, Read, Work};
         match needs {
             Open => true,
-            Enqueue => self != Self::Worker,
+            Enqueue => matches!(self, Self::Producer | Self::Operator | Self::Admin),
             Work => matches!(self, Self::Worker | Self::Admin),
             Read => true,
-            Inspect | Operate => matches!(self, Self::Operator | Self::Admin),
+            Inspect => matches!(self, Self::Viewer | Self::Operator | Self::Admin),
+            Operate => matches!(self, Self::Operator | Self::Admin),
             Administer => self == Self::Admin,
         }
     }
@@ -92,6 +62,7 @@ impl fmt::Display for Role {
         f.write_str(match self {
             Self::Producer => "producer",
             Self::Worker => "worker",
+            Self::Viewer => "viewer",
             Self::Operator => "operator",
             Self::Admin => "admin",
         })
@@ -103,7 +74,7 @@ impl FromStr for Role {
 
     fn from_str(word: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|role| role.to_string() == word);
-        found.ok_or_else(|| format!("'{word}' is no role: use producer, worker, operator or admin"))
+        found.ok_or_else(|| format!("'{word}' is no role: use producer, worker, viewer, operator or admin"))
     }
 }
 
@@ -360,6 +331,12 @@ impl Access {
         let key = found.ok_or_else(unknown)?;
         Ok(Holder::of(key))
     }
+
+    /// The holder of a key that is in force, by its name.
+    pub(crate) fn holder_named(&self, name: &str) -> Option<Holder> {
+        let keys = Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner));
+        keys.iter().find(|key| key.name == name).map(Holder::of)
+    }
 }
 
 /// What changes when a file is replaced: its time, its size, and its number, for two changes in one tick of the clock.
@@ -402,6 +379,7 @@ mod tests {
         let allowed = |role: Role| all.into_iter().filter(|needs| role.allows(*needs)).collect::<Vec<_>>();
         assert_eq!(allowed(Role::Producer), [Open, Enqueue, Read]);
         assert_eq!(allowed(Role::Worker), [Open, Work, Read]);
+        assert_eq!(allowed(Role::Viewer), [Open, Read, Inspect]);
         assert_eq!(allowed(Role::Operator), [Open, Enqueue, Read, Inspect, Operate]);
         assert_eq!(allowed(Role::Admin), all);
     }

@@ -8,8 +8,11 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use ojs_model::OjsError;
+use ojs_model::{ErrorCode, OjsError, Timestamp};
 
+use crate::engine::Engine;
+use crate::features::sessions::commands::GetSession;
+use crate::features::sessions::cookie;
 use crate::http::access::{Access, Holder, Permission};
 use crate::http::client_limit::{Guest, Peer};
 use crate::http::hosts::Hosts;
@@ -17,37 +20,81 @@ use crate::http::reply::Failure;
 
 /// The key that a request shows, looked up once for all checks before its handler.
 #[derive(Debug, Clone)]
-struct Shown(Result<Holder, OjsError>);
+struct Shown(Result<Holder, Failure>);
 
 /// The key that a request came with and that its route accepts; none where no keys are asked for.
 #[derive(Debug, Clone)]
 pub struct Caller(pub Holder);
 
+/// The request came with the cookie of a session instead of a key; when it ends.
+#[derive(Debug, Clone, Copy)]
+pub struct InSession(pub Timestamp);
+
+/// What tells who asks: the keys in force, and the sessions that stand for keys.
+#[derive(Debug, Clone)]
+pub struct Gate {
+    /// The keys in force.
+    pub access: Arc<Access>,
+    /// Where sessions are kept.
+    pub engine: Engine,
+    /// The names of this server.
+    pub hosts: Arc<Hosts>,
+}
+
 /// Refuses with 401 or 403, before the body is read.
-pub async fn guard(State((access, needs)): State<(Arc<Access>, Permission)>, mut request: Request, next: Next) -> Response {
-    let allowed = holder(&mut request, &access).and_then(|holder| holder.check(needs).map(|()| holder));
+pub async fn guard(State((gate, needs)): State<(Gate, Permission)>, mut request: Request, next: Next) -> Response {
+    let allowed = gate.holder(&mut request).await;
+    let allowed = allowed.and_then(|holder| holder.check(needs).map(|()| holder).map_err(Failure::from));
     match allowed {
         Ok(holder) => {
             request.extensions_mut().insert(Caller(holder));
             next.run(request).await
         }
-        Err(error) => {
+        Err(failure) => {
+            let error = failure.error();
             let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
             // The audit trail of refusals: who, what, why. Never the key.
             tracing::warn!(method = %request.method(), route, code = %error.code, reason = %error.message, "access refused");
-            Failure::from(error).into_response()
+            failure.into_response()
         }
     }
 }
 
-/// Whose key a request shows.
-fn holder(request: &mut Request, access: &Access) -> Result<Holder, OjsError> {
-    if let Some(Shown(known)) = request.extensions().get() {
-        return known.clone();
+impl Gate {
+    /// Whose key a request shows, or stands for it by a session.
+    async fn holder(&self, request: &mut Request) -> Result<Holder, Failure> {
+        if let Some(Shown(known)) = request.extensions().get() {
+            return known.clone();
+        }
+        let key = bearer(request.headers());
+        let found = match cookie::shown(request.headers()).filter(|_| key.is_none()) {
+            None => self.access.holder(key).map_err(Failure::from),
+            Some(secret) => {
+                let id = cookie::id_of(secret);
+                match self.hosts.check_own_page(request.method(), request.uri(), request.headers()) {
+                    Ok(()) => self.of_session(id, request).await,
+                    Err(foreign) => Err(foreign.into()),
+                }
+            }
+        };
+        request.extensions_mut().insert(Shown(found.clone()));
+        found
     }
-    let found = access.holder(bearer(request.headers()));
-    request.extensions_mut().insert(Shown(found.clone()));
-    found
+
+    /// The holder of the key that a session stands for. It ends with its time, and with the key.
+    async fn of_session(&self, id: String, request: &mut Request) -> Result<Holder, Failure> {
+        let found = self.engine.query(GetSession(id)).await?;
+        let row = found.filter(|row| row.expires_at > self.engine.now().as_millis()).ok_or_else(over)?;
+        let holder = self.access.holder_named(&row.key_name).filter(|holder| holder.mark() == row.key_mark);
+        let holder = holder.ok_or_else(over)?;
+        request.extensions_mut().insert(InSession(Timestamp::from_millis(row.expires_at)));
+        Ok(holder)
+    }
+}
+
+fn over() -> OjsError {
+    let message = "This session is over: its time has passed, it was ended, or its key was revoked.";
+    OjsError::new(ErrorCode::Unauthenticated, message).with_hint("Begin another one with POST /ojs/v1/session and the key.")
 }
 
 /// The secret in the `Authorization` header.
@@ -62,13 +109,14 @@ pub struct Fence {
     /// The names of this server.
     pub hosts: Arc<Hosts>,
     /// Those with a key pass: no page has one, unless a person gave it to the page.
-    pub access: Option<Arc<Access>>,
+    pub gate: Option<Gate>,
 }
 
 /// Refuses with 403 what a page from elsewhere has a browser send.
 pub async fn fence(State(fence): State<Fence>, mut request: Request, next: Next) -> Response {
-    let has_key = fence.access.as_ref().is_some_and(|access| holder(&mut request, access).is_ok());
-    if has_key {
+    if let Some(gate) = &fence.gate
+        && gate.holder(&mut request).await.is_ok()
+    {
         return next.run(request).await;
     }
     match fence.hosts.check(request.method(), request.uri(), request.headers()) {

@@ -7,6 +7,8 @@ pub static BLOCK_TIMEOUT: HeaderName = HeaderName::from_static("ojs-block-timeou
 pub static CE_SPECVERSION: HeaderName = HeaderName::from_static("ce-specversion");
 /// Version of the protocol.
 pub static OJS_VERSION: HeaderName = HeaderName::from_static("ojs-version");
+/// What a proxy says of the protocol that its client spoke.
+pub static FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 /// Extensions that the client cannot do without.
 pub static REQUIRES_EXTENSION: HeaderName = HeaderName::from_static("ojs-requires-extension");
 /// Id of a request.

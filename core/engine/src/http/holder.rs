@@ -1,7 +1,8 @@
 //! Who holds a key that is in force: its name, what it allows, and for which tenant it speaks.
 use std::sync::Arc;
 
-use ojs_model::{ErrorCode, OjsError};
+use ojs_model::{ErrorCode, OjsError, hex};
+use sha2::{Digest, Sha256};
 
 use crate::http::access::{Key, Permission, Role};
 
@@ -11,13 +12,15 @@ pub struct Holder {
     name: Arc<str>,
     roles: Arc<[Role]>,
     tenant: Option<Arc<str>>,
+    /// What the file of keys has of the key.
+    sum: Arc<str>,
 }
 
 impl Holder {
     /// The holder of a key.
     pub(super) fn of(key: &Key) -> Self {
         let tenant = key.tenant.as_deref().map(Arc::from);
-        Self { name: key.name.as_str().into(), roles: key.roles.as_slice().into(), tenant }
+        Self { name: key.name.as_str().into(), roles: key.roles.as_slice().into(), tenant, sum: key.sha256.as_str().into() }
     }
 
     /// The name of the key.
@@ -30,6 +33,16 @@ impl Holder {
     #[must_use]
     pub fn tenant(&self) -> Option<&Arc<str>> {
         self.tenant.as_ref()
+    }
+
+    /// What the key is for.
+    pub(crate) fn roles(&self) -> &[Role] {
+        &self.roles
+    }
+
+    /// What distinguishes the key from another one of the same name, hexadecimal. The key cannot be found from it.
+    pub(crate) fn mark(&self) -> String {
+        hex::encode(&Sha256::digest(self.sum.as_bytes()))
     }
 
     /// Whether the key has no role but `producer`: of jobs that another key enqueued it sees little.

@@ -69,7 +69,7 @@ impl Hosts {
             return Err(refused(message, hint, "Host"));
         }
         // A page cannot read the answer to a request of another origin, but it can read a WebSocket.
-        if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) && !headers.contains_key(UPGRADE) {
+        if is_reading(method, headers) {
             return Ok(());
         }
         let header = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
@@ -82,6 +82,30 @@ impl Hosts {
         }
     }
 
+    /// Refuses what changes something, or opens a WebSocket, when the browser does not say that a page of this
+    /// server sent it. For
+    /// requests whose right comes from a cookie, which a browser sends by itself.
+    ///
+    /// # Errors
+    /// 403 `permission_denied`.
+    pub(crate) fn check_own_page(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), OjsError> {
+        if is_reading(method, headers) {
+            return Ok(());
+        }
+        let header = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+        let asked = headers.get_all(HOST).iter().map(|host| host.to_str().unwrap_or("?"));
+        let asked: Vec<&str> = asked.chain(uri.authority().map(|authority| authority.as_str())).collect();
+        let hint = "A page of the server's own address may send it; where a proxy changes Host, start the server with \
+                    --allow-host NAME (OJS_ALLOW_HOSTS). A program sends its key: Authorization: Bearer KEY.";
+        let message = "With a session, only a page of this server's own address may send this.";
+        match (header(&SEC_FETCH_SITE), header(&ORIGIN)) {
+            (Some("same-origin"), _) => Ok(()),
+            (None, Some(origin)) if self.is_own(origin, &asked) => Ok(()),
+            (Some(_), _) => Err(refused(message.to_owned(), hint, "Sec-Fetch-Site")),
+            (None, _) => Err(refused(message.to_owned(), hint, "Origin")),
+        }
+    }
+
     /// Whether an origin is the address that was asked, or a name that was added: a proxy in front may have put its own into `Host`.
     fn is_own(&self, origin: &str, asked: &[&str]) -> bool {
         let Some((scheme, address)) = origin.split_once("://") else { return false };
@@ -89,6 +113,10 @@ impl Hosts {
         let bare = |text: &str| text.strip_suffix(port).unwrap_or(text).to_ascii_lowercase();
         asked.iter().any(|host| bare(host) == bare(address)) || self.named.contains(&plain(address))
     }
+}
+
+fn is_reading(method: &Method, headers: &HeaderMap) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) && !headers.contains_key(UPGRADE)
 }
 
 fn refused(message: String, hint: &str, header: &str) -> OjsError {
@@ -137,6 +165,33 @@ mod tests {
         }
         for foreign in ["evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example", "example.com"] {
             assert!(!hosts.knows(foreign), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn what_a_cookie_allows_only_a_page_of_this_server_may_send() {
+        let hosts = Hosts::new(["jobs.example.com"]);
+        let host = ("host", "127.0.0.1:8080");
+        for (fine, headers) in [
+            (true, vec![host, ("sec-fetch-site", "same-origin")]),
+            (true, vec![host, ("origin", "http://127.0.0.1:8080")]),
+            (true, vec![host, ("origin", "https://jobs.example.com")]),
+            (false, vec![host]),
+            (false, vec![host, ("sec-fetch-site", "none")]),
+            (false, vec![host, ("sec-fetch-site", "same-site"), ("origin", "http://127.0.0.1:8080")]),
+            (false, vec![host, ("sec-fetch-site", "cross-site")]),
+            (false, vec![host, ("origin", "http://127.0.0.1:9090")]),
+            (false, vec![host, ("origin", "null")]),
+        ] {
+            let map: HeaderMap = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+            let uri = Uri::from_static("/ojs/v1/jobs");
+            for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
+                assert_eq!(hosts.check_own_page(&method, &uri, &map).is_ok(), fine, "{method} {headers:?}");
+            }
+            assert!(hosts.check_own_page(&Method::GET, &uri, &map).is_ok(), "{headers:?}");
+            let mut upgrade = map.clone();
+            upgrade.insert(UPGRADE, "websocket".parse().unwrap());
+            assert_eq!(hosts.check_own_page(&Method::GET, &uri, &upgrade).is_ok(), fine, "{headers:?}");
         }
     }
 

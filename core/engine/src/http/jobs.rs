@@ -10,6 +10,7 @@ use ojs_model::{ErrorCode, NewJob, OjsError, Timestamp, envelope};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
+use tracing::{Instrument, Span};
 
 use crate::engine::Engine;
 use crate::error::Refusal;
@@ -25,6 +26,7 @@ use crate::kernel::placed::{Placed, Pressure};
 use crate::kernel::query::GetJob;
 use crate::kernel::typed::Command;
 use crate::kernel::{owner, render};
+use crate::spans;
 
 pub async fn enqueue(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
     let mut job = engine.parse_job(envelope::check_body(&call.body)?, engine.now(), call.request_id())?;
@@ -156,12 +158,28 @@ fn with_pressure(answer: Json, placed: &[Placed]) -> Json {
     }
 }
 
+/// The span of accepting jobs (extensions, section 12). It continues the trace of the job that came first.
+fn span_of(job: &NewJob) -> Span {
+    let span = tracing::info_span!(
+        target: "trace::ojs", "ojs.enqueue", otel.kind = "server", messaging.system = "ojs",
+        messaging.operation.type = "publish", messaging.destination.name = &*job.queue,
+        ojs.job.id = %job.id, ojs.job.type = &*job.job_type, ojs.job.queue = &*job.queue,
+    );
+    if !span.is_disabled() {
+        let envelope: serde_json::Value = serde_json::from_str(&ojs_model::json::object(&job.body)).unwrap_or_default();
+        spans::continued(&span, envelope.pointer("/meta/traceparent").and_then(serde_json::Value::as_str));
+    }
+    span
+}
+
 async fn store(engine: &Engine, jobs: Vec<Arc<NewJob>>, patience: Duration) -> Result<Vec<Placed>, Refusal> {
     let began = Instant::now();
-    let placed = engine.enqueue(jobs, patience).await?;
+    let trace = jobs.iter().find_map(|job| job.trace_id.clone());
+    let span = jobs.first().map_or_else(Span::none, |job| span_of(job));
+    let placed = engine.enqueue(jobs, patience).instrument(span).await?;
     // A batch is one wait, for whichever queues.
     if let Some(first) = placed.first() {
-        engine.metrics().enqueued(&first.job.queue, began.elapsed());
+        engine.metrics().enqueued(&first.job.queue, began.elapsed(), trace);
     }
     Ok(placed)
 }

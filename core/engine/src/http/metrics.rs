@@ -17,8 +17,17 @@ use crate::metrics::{Extensions, as_plain_text};
 
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// `GET /metrics`: OpenMetrics for who asks for it, as Prometheus does; plain text otherwise.
-pub async fn metrics(State(engine): State<Engine>, headers: HeaderMap) -> Result<Response, Failure> {
+impl Engine {
+    /// All figures in the text format of OpenMetrics.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn openmetrics(&self) -> Result<String, OjsError> {
+        gathered(self).await.map_err(|failure| failure.error().clone())
+    }
+}
+
+async fn gathered(engine: &Engine) -> Result<String, Failure> {
     let now = engine.now().as_millis();
     let gauges = engine.query(ReadGauges { now }).await?;
     let (limits, _) = engine.query(ListLimits { key: None, limit: MAX_KEYS, offset: 0, at: engine.now() }).await?;
@@ -28,7 +37,12 @@ pub async fn metrics(State(engine): State<Engine>, headers: HeaderMap) -> Result
         dropped: engine.backlog().dropped(),
     };
     let text = engine.metrics().encode(gauges, limits, extensions);
-    let text = text.map_err(|_| OjsError::new(ErrorCode::InternalError, "The metrics could not be written."))?;
+    Ok(text.map_err(|_| OjsError::new(ErrorCode::InternalError, "The metrics could not be written."))?)
+}
+
+/// `GET /metrics`: OpenMetrics for who asks for it, as Prometheus does; plain text otherwise.
+pub async fn metrics(State(engine): State<Engine>, headers: HeaderMap) -> Result<Response, Failure> {
+    let text = gathered(&engine).await?;
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     let (body, media) =
         if accept.contains("application/openmetrics-text") { (text, OPENMETRICS) } else { (as_plain_text(&text), "text/plain") };

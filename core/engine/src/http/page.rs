@@ -1,7 +1,9 @@
 //! Parts of answers that several routes share: pagination, counts, pressure, times.
-use ojs_model::{JobState, Timestamp};
+use ojs_model::{JobState, OjsError, Timestamp};
 use serde_json::{Value, json};
 
+use crate::http::terms::invalid;
+use crate::store::listing::ListPlace;
 use crate::store::rows::Counts;
 
 /// The `pagination` object of every list.
@@ -12,6 +14,11 @@ pub fn pagination(total: usize, limit: usize, offset: usize) -> Value {
         object.insert("next_cursor".into(), json!(next.to_string()));
     }
     object
+}
+
+/// Where a list goes on: the `next_cursor` of the page before.
+pub(crate) fn cursor(text: &str) -> Result<ListPlace, OjsError> {
+    text.parse().map_err(|_| invalid("cursor", format!("cursor must be the next_cursor of the page before, got '{text}'.")))
 }
 
 /// A time as JSON, `null` for never.

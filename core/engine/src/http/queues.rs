@@ -69,7 +69,13 @@ pub async fn stats(State(engine): State<Engine>, Path(name): Path<String>) -> Re
             target.extend(states.clone());
         }
     }
-    let body = json!({"queue": object, "status": status(&queue), "stats": stats, "computed_at": engine.now().to_string()});
+    let mut body = json!({"status": status(&queue), "stats": stats, "computed_at": engine.now().to_string()});
+    if let (Some(members), Some(figures)) = (body.as_object_mut(), object.as_object()) {
+        // The SDKs for JavaScript and Ruby read them at the top.
+        members.extend(figures.clone());
+        members.insert("depth".into(), json!(depth));
+        members.insert("queue".into(), object);
+    }
     Ok(Json::ok(body.to_string()))
 }
 

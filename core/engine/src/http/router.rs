@@ -9,17 +9,19 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use ojs_model::{ErrorCode, OjsError};
+use tracing::{Instrument, Span};
 
 use crate::engine::Engine;
 use crate::http::access::{Access, Permission};
-use crate::http::guard::{self, Fence};
+use crate::http::guard::{self, Fence, Gate};
 use crate::http::hosts::Hosts;
 use crate::http::reply::{Failure, Json, finish};
 use crate::http::request::Incoming;
 use crate::http::routes::{self, Route};
 use crate::http::tenancy::of_caller;
-use crate::http::{health, manifest, metrics};
+use crate::http::{dialects, health, manifest, metrics};
 use crate::kernel::command::Reset;
+use crate::spans;
 
 impl Engine {
     /// The HTTP binding: `/ojs/manifest` and everything under `/ojs/v1`.
@@ -33,12 +35,14 @@ impl Engine {
     }
 }
 
-/// All routes, with uniform headers and error bodies; with `access`, only for those who have a key; with `hosts`, not for pages of
-/// browsers that come from elsewhere.
+/// All routes, with uniform headers and error bodies; with `access`, only for those who have a key; with `hosts`, not
+/// for pages of browsers that come from elsewhere.
 pub fn router(engine: Engine, access: Option<Arc<Access>>, hosts: Option<Arc<Hosts>>) -> Router {
-    let fence = hosts.map(|hosts| Fence { hosts, access: access.clone() });
-    // Where keys are asked for, who has none gets nothing but open routes; and the health of a server may be asked under any name.
-    let open = |route: MethodRouter<Engine>, path: &str| match fence.clone().filter(|_| access.is_some() && path != "/health") {
+    let gate = access.map(|access| Gate { access, engine: engine.clone(), hosts: hosts.clone().unwrap_or_default() });
+    let fence = hosts.map(|hosts| Fence { hosts, gate: gate.clone() });
+    // Where keys are asked for, who has none gets nothing but open routes; and the health of a server may be asked
+    // under any name.
+    let open = |route: MethodRouter<Engine>, path: &str| match fence.clone().filter(|_| gate.is_some() && path != "/health") {
         Some(fence) => route.layer(from_fn_with_state(fence, guard::fence)),
         None => route,
     };
@@ -46,22 +50,24 @@ pub fn router(engine: Engine, access: Option<Arc<Access>>, hosts: Option<Arc<Hos
     for Route { method, path, needs, handler } in routes::table() {
         let handler = of_caller(&engine, &method, path, handler);
         let handler = if needs == Permission::Open { open(handler, path) } else { handler };
-        v1 = v1.route(path, guarded(handler, access.as_ref(), needs));
+        v1 = v1.route(path, guarded(handler, gate.as_ref(), needs));
     }
     if engine.options().test_mode {
         let reset = of_caller(&engine, &Method::POST, "/admin/reset", post(reset));
-        v1 = v1.route("/admin/reset", guarded(reset, access.as_ref(), Permission::Administer));
+        v1 = v1.route("/admin/reset", guarded(reset, gate.as_ref(), Permission::Administer));
     }
     let metrics = of_caller(&engine, &Method::GET, "/metrics", get(metrics::metrics));
     let all = Router::new()
         .route("/ojs/manifest", open(get(manifest::manifest), "/ojs/manifest"))
+        // The SDK for Java asks for it so, and its HTTP client does not resolve the path.
+        .route("/ojs/v1/../manifest", open(get(manifest::manifest), "/ojs/manifest"))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
-        .route("/metrics", guarded(metrics, access.as_ref(), Permission::Inspect))
+        .route("/metrics", guarded(metrics, gate.as_ref(), Permission::Inspect))
         .nest("/ojs/v1", v1)
         .method_not_allowed_fallback(wrong_method)
         .fallback(unknown_path);
-    let fenced = match fence.filter(|_| access.is_none()) {
+    let fenced = match fence.filter(|_| gate.is_none()) {
         Some(fence) => all.layer(from_fn_with_state(fence, guard::fence)),
         None => all,
     };
@@ -69,34 +75,60 @@ pub fn router(engine: Engine, access: Option<Arc<Access>>, hosts: Option<Arc<Hos
 }
 
 /// Asks for a key in front of a route, when keys are on.
-fn guarded(route: MethodRouter<Engine>, access: Option<&Arc<Access>>, needs: Permission) -> MethodRouter<Engine> {
-    match access.filter(|_| needs != Permission::Open) {
-        Some(access) => route.layer(from_fn_with_state((Arc::clone(access), needs), guard::guard)),
+fn guarded(route: MethodRouter<Engine>, gate: Option<&Gate>, needs: Permission) -> MethodRouter<Engine> {
+    match gate.filter(|_| needs != Permission::Open) {
+        Some(gate) => route.layer(from_fn_with_state((gate.clone(), needs), guard::guard)),
         None => route,
     }
 }
 
-/// What every exchange has in common: version check, request id, media type, error body.
+/// What every exchange has in common: version check, request id, media type, error body, and the form that a known
+/// client reads.
 async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let incoming = Incoming::of(&request);
+    let dialect = dialects::of(request.headers());
     let method = request.method().clone();
     // The pattern, not the path: a label must not contain ids.
     let route = request.extensions().get::<MatchedPath>().cloned();
+    let span = span_of(&request, &method, route.as_ref());
     let response = match incoming.check().and_then(|()| refuse_when_stopping(&engine, request.uri().path())) {
-        Ok(()) => next.run(request).await,
+        Ok(()) => next.run(request).instrument(span.clone()).await,
         Err(error) => Failure::from(error).into_response(),
     };
-    let response = finish(response, &incoming.request_id);
-    let (status, took) = (response.status().as_u16(), started.elapsed());
     let route = route.as_ref().map_or("other", MatchedPath::as_str);
+    let response = match dialect {
+        Some(dialect) => dialect.reword(&method, route, response).await,
+        None => response,
+    };
+    let mut response = finish(response, &incoming.request_id);
+    if let Some(dialect) = dialect {
+        dialect.label(&mut response);
+    }
+    let (status, took) = (response.status().as_u16(), started.elapsed());
+    span.record("http.response.status_code", status);
+    if status >= 500 {
+        span.record("otel.status_code", "error");
+    }
     engine.metrics().answered(known(&method), route, status, took);
     tracing::debug!(method = %method, route, status, micros = took.as_micros(), request_id = ?incoming.request_id, "request");
     response
 }
 
-/// A request that comes over an open connection when the engine is about to end (protocol section 5.8): it is refused before it does
-/// anything, so that sending it elsewhere is safe. Probes have an answer of their own.
+/// The span of a request, by method and route. It continues the trace that the client names in its headers.
+fn span_of(request: &Request, method: &Method, route: Option<&MatchedPath>) -> Span {
+    let route = route.map_or("other", MatchedPath::as_str);
+    let span = tracing::info_span!(
+        target: "trace::ojs", "request",
+        otel.name = format!("{} {route}", known(method)), otel.kind = "server", otel.status_code = tracing::field::Empty,
+        http.request.method = known(method), http.route = route, http.response.status_code = tracing::field::Empty,
+    );
+    spans::continued(&span, request.headers().get("traceparent").and_then(|value| value.to_str().ok()));
+    span
+}
+
+/// A request that comes over an open connection when the engine is about to end (protocol section 5.8): it is refused
+/// before it does anything, so that sending it elsewhere is safe. Probes have an answer of their own.
 fn refuse_when_stopping(engine: &Engine, path: &str) -> Result<(), OjsError> {
     if !engine.is_stopping() || !path.starts_with("/ojs/v1/") || path == "/ojs/v1/health" {
         return Ok(());

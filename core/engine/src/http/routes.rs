@@ -20,6 +20,7 @@ use crate::features::push::routes as push;
 use crate::features::queue_config::{operator_routes as queues_operator, routes as queue_config};
 use crate::features::results::{routes as results, stream as result_stream};
 use crate::features::schemas::routes as schemas;
+use crate::features::sessions::routes as sessions;
 use crate::features::statistics::routes as statistics;
 use crate::features::tenants::operator_routes as tenants;
 use crate::features::trains::{operator_routes as trains_operator, routes as trains};
@@ -60,6 +61,9 @@ const DELETE: Method = Method::DELETE;
 pub fn table() -> Vec<Route> {
     vec![
         at(GET, "/health", get(health::health)),
+        at(GET, "/session", get(sessions::get)),
+        at(POST, "/session", post(sessions::begin)),
+        at(DELETE, "/session", delete(sessions::end)),
         at(POST, "/jobs", post(cloudevents::enqueue)),
         at(POST, "/jobs/batch", post(jobs::enqueue_batch)),
         at(POST, "/jobs/bulk", post(bulk::enqueue)),
@@ -104,6 +108,7 @@ pub fn table() -> Vec<Route> {
         at(GET, "/cron/{name}", get(crons::get)),
         at(PATCH, "/cron/{name}", patch(crons::switch)),
         at(DELETE, "/cron/{name}", delete(crons::delete)),
+        at(POST, "/cron/{name}/run", post(crons::run)),
         at(GET, "/schemas", get(schemas::list)),
         at(POST, "/schemas", post(schemas::register)),
         at(GET, "/schemas/{type}", get(schemas::get)),

@@ -33,6 +33,7 @@ pub struct Server {
     listener: Listener,
     access: Option<Arc<Access>>,
     hosts: Hosts,
+    pages: axum::Router,
 }
 
 impl Server {
@@ -42,7 +43,7 @@ impl Server {
     /// When the address is taken or not ours.
     pub async fn bind(engine: Engine, address: &str) -> io::Result<Self> {
         let listener = Listener::bind(address).await?;
-        Ok(Self { engine, listener, access: None, hosts: Hosts::default() })
+        Ok(Self { engine, listener, access: None, hosts: Hosts::default(), pages: axum::Router::new() })
     }
 
     /// The address it listens on, with the real port.
@@ -65,6 +66,13 @@ impl Server {
         self
     }
 
+    /// Serves further routes, beside those of the API. They must not be below `/ojs`.
+    #[must_use]
+    pub fn with_pages(mut self, pages: axum::Router) -> Self {
+        self.pages = pages;
+        self
+    }
+
     /// Other limits than the default ones.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
@@ -76,7 +84,7 @@ impl Server {
     /// Serves until `shutdown` resolves; then stops accepting, answers requests under way, and closes the engine.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let router = crate::http::router::router(self.engine.clone(), self.access, Some(Arc::new(self.hosts)));
-        self.listener.run(router, shutdown, || self.engine.stop_waiting()).await;
+        self.listener.run(router.merge(self.pages), shutdown, || self.engine.stop_waiting()).await;
         self.engine.close().await;
     }
 }

@@ -87,7 +87,9 @@ impl Session {
             frames.dropped(&self.channel, &dropped, self.engine.now());
         }
         let (mut ended, shape) = (false, self.shape());
-        for event in events {
+        // The follower of another process may have been further than ours, and told the client of some of these.
+        let fresh = |event: &&Arc<Event>| self.since.is_none_or(|since| event.place > since);
+        for event in events.iter().filter(fresh) {
             frames.event(&shape, event);
             ended |= self.ends_with(event);
             if frames.len() > CHUNK {

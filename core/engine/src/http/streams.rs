@@ -339,7 +339,7 @@ async fn begin(
         Resume::Behind(text) => (text, Place::parse(text)),
     };
     let span = engine.log_span(None).await?;
-    let Some(place) = place.filter(|place| *place <= span.end) else {
+    let Some(place) = place.filter(|place| *place <= span.written) else {
         // An id of another server, or of another life of this one.
         let mut frames = open(subscription.from);
         frames.gap(&wish.channel, text, &subscription.from.event_id(now));

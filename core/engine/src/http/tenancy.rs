@@ -35,6 +35,9 @@ const SHOWN: &str = "X-OJS-Tenant";
 pub const OF_TENANTS: &[(&str, &str)] = &[
     ("GET", "/health"),
     ("GET", "/openapi.json"),
+    ("GET", "/session"),
+    ("POST", "/session"),
+    ("DELETE", "/session"),
     ("POST", "/jobs"),
     ("POST", "/jobs/batch"),
     ("POST", "/jobs/bulk"),
@@ -87,6 +90,7 @@ pub const OF_TENANTS: &[(&str, &str)] = &[
     ("GET", "/cron/{name}"),
     ("PATCH", "/cron/{name}"),
     ("DELETE", "/cron/{name}"),
+    ("POST", "/cron/{name}/run"),
     ("GET", "/queues"),
     ("GET", "/queues/{name}"),
     ("GET", "/queues/{name}/stats"),

@@ -284,8 +284,8 @@ impl Conversation {
 
     /// Refuses an id that is none of this server's. An id that is only too old passes: its channel begins with a gap.
     async fn check_event_id(&self, id: &str) -> Result<(), Failure> {
-        let end = self.engine.log_span(None).await?.end;
-        if Place::parse(id).is_some_and(|place| place <= end) {
+        let written = self.engine.log_span(None).await?.written;
+        if Place::parse(id).is_some_and(|place| place <= written) {
             return Ok(());
         }
         let mut error = OjsError::new(ErrorCode::InvalidRequest, "The server knows no event with this id.")

@@ -324,6 +324,8 @@ struct BeatBody<'a> {
     active_jobs: Option<Value>,
     #[serde(default)]
     active_job_ids: Vec<String>,
+    #[serde(default)]
+    job_ids: Vec<String>,
     job_id: Option<String>,
     #[serde(default)]
     lease_tokens: HashMap<String, i64>,
@@ -384,7 +386,7 @@ impl BeatBody<'_> {
         }
     }
 
-    /// The ids held: `active_job_ids`, `active_jobs` when it is an array, `job_id`.
+    /// The ids held: `active_job_ids`, `active_jobs` when it is an array, `job_ids`, `job_id`.
     fn held(&self) -> Result<Vec<String>, OjsError> {
         let mut ids = self.active_job_ids.clone();
         match &self.active_jobs {
@@ -394,7 +396,7 @@ impl BeatBody<'_> {
                 return Err(OjsError::invalid_field("active_jobs", "active_jobs must be a number or an array of job ids."));
             }
         }
-        ids.extend(self.job_id.clone());
+        ids.extend(self.job_ids.iter().chain(&self.job_id).cloned());
         check_count("active_jobs", ids.len().max(self.lease_tokens.len()), MAX_BATCH_JOBS)?;
         ids.sort_unstable();
         ids.dedup();
@@ -406,8 +408,11 @@ pub async fn heartbeat(State(engine): State<Engine>, call: Call) -> Result<Json,
     let mut request: BeatBody<'_> = call.parse()?;
     let info = request.about.info()?;
     let worker = request.worker_id.as_deref().filter(|id| !id.is_empty());
-    let worker = worker.ok_or_else(|| OjsError::invalid_field("worker_id", "worker_id is required: a non-empty string."))?;
-    envelope::check_name("worker_id", worker)?;
+    // The SDK for Ruby fetches and beats without a name: such a heartbeat renews the jobs that it names.
+    let nameless = worker.is_none() && !request.job_ids.is_empty();
+    let missing = || OjsError::invalid_field("worker_id", "worker_id is required: a non-empty string.");
+    let worker = if nameless { None } else { Some(worker.ok_or_else(missing)?) };
+    worker.map_or(Ok(()), |id| envelope::check_name("worker_id", id))?;
     let phase = request.phase();
     request.visibility_timeout_ms.map_or(Ok(()), |ms| envelope::check_lease_ms("visibility_timeout_ms", ms))?;
     let held = request.held()?;
@@ -418,7 +423,7 @@ pub async fn heartbeat(State(engine): State<Engine>, call: Call) -> Result<Json,
     // Ids of foreign shapes name no job of ours and are left out of the answer.
     let jobs = held.iter().filter_map(|id| Some((id.parse().ok()?, request.lease_tokens.get(id).copied()))).collect();
     let beat = Heartbeat {
-        worker: engine.worker_id(worker),
+        worker: worker.map(|id| engine.worker_id(id)).unwrap_or_default(),
         phase,
         jobs,
         visibility_ms: request.visibility_timeout_ms,

@@ -118,7 +118,7 @@ pub enum Outcome {
 /// A sign of life.
 #[derive(Debug, Clone, Default)]
 pub struct Heartbeat {
-    /// The worker.
+    /// The worker; empty for a client that fetches without a name, whose heartbeat does nothing but renew leases.
     pub worker: String,
     /// How far it is with stopping.
     pub phase: WorkerPhase,

@@ -105,13 +105,14 @@ fn decode_change(text: &str) -> (Timestamp, Option<Change>, i64) {
 
 /// Measures the log and finds a time in it.
 pub fn span(tables: &mut dyn Tables, at: Option<Timestamp>) -> Result<Span> {
+    let last = tables.log_end()?;
     let (oldest, newest) = tables.log_span()?;
-    let end = Place::before(newest + 1);
+    let (end, written) = (Place::before(last + 1), Place::before(newest + 1));
     let at = match at {
-        Some(at) => Place::before(first_since(tables, at.as_millis(), oldest, newest + 1)?),
+        Some(at) => Place::before(first_since(tables, at.as_millis(), oldest, last + 1)?),
         None => end,
     };
-    Ok(Span { oldest, end, at })
+    Ok(Span { oldest, end, written, at })
 }
 
 /// The newest event of a commit at this time that a filter wants, if the log still has it. It looks at a bounded
@@ -153,7 +154,8 @@ pub fn back(
     within: &Back,
     mut take: impl FnMut(&Event) -> bool,
 ) -> Result<Option<Place>> {
-    let (oldest, newest) = tables.log_span()?;
+    let newest = tables.log_end()?;
+    let (oldest, _) = tables.log_span()?;
     let low = first_since(tables, within.start, oldest, newest + 1)?;
     let top = match within.before {
         Some(place) => place.min(Place::before(newest + 1)),
@@ -185,7 +187,8 @@ pub fn back(
     Ok((high > low).then(|| Place::before(high)))
 }
 
-/// The newest events that a filter wants, the oldest of them first; the cursor is behind the end of the log, so nothing follows.
+/// The newest events that a filter wants, the oldest of them first; the cursor is at the end of the log, so nothing
+/// follows.
 ///
 /// # Errors
 /// A store that cannot be read.
@@ -210,7 +213,7 @@ pub fn newest(tables: &mut dyn Tables, filter: &EventFilter) -> Result<Page> {
     }
     found.truncate(filter.limit);
     found.reverse();
-    Ok((found, span.end.cursor(), false))
+    Ok((found, span.end.max(filter.after).cursor(), false))
 }
 
 /// The first batch in `low..high` committed at or after a time: batches are in order of time, so halving finds it.

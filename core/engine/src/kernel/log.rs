@@ -7,6 +7,16 @@ pub trait LogTables {
     /// Numbers of the oldest batch kept and of the newest ever written; `(0, 0)` for a log that was never written to.
     /// When all have been pruned, the oldest is the one to come.
     fn log_span(&mut self) -> Result<(i64, i64)>;
+
+    /// Number of the newest batch that readers may start behind: no batch with a smaller number can come any more. With
+    /// several writers newer batches may be there already, and one that is missing between them may still come.
+    ///
+    /// # Errors
+    /// Those of [`log_span`](Self::log_span); [`StoreError::Conflict`](crate::error::StoreError::Conflict) when it is
+    /// known in the next transaction.
+    fn log_end(&mut self) -> Result<i64> {
+        Ok(self.log_span()?.1)
+    }
 }
 
 /// What a reader needs to know of the log before it starts.
@@ -14,8 +24,10 @@ pub trait LogTables {
 pub struct Span {
     /// Oldest batch that is still kept.
     pub oldest: i64,
-    /// Behind everything written so far.
+    /// Where a reader begins that wants what comes from now on: nothing new can come before it.
     pub end: Place,
+    /// Behind everything written so far: no event has a later place.
+    pub written: Place,
     /// Before the first event at or after the time asked for; the end when none was asked for.
     pub at: Place,
 }

@@ -14,6 +14,7 @@ use crate::kernel::hooks::{Walk, call};
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
+use crate::spans::step;
 
 /// How often terminal jobs are pruned (protocol section 2.3).
 pub const PRUNE_EVERY_MS: i64 = 300_000;
@@ -127,7 +128,12 @@ pub fn next_prune(now: i64) -> i64 {
 
 impl Transaction<'_> {
     fn promote(&mut self) -> Result<(), StoreError> {
-        for before in self.tables.due(self.now.as_millis(), self.slice())? {
+        let due = self.tables.due(self.now.as_millis(), self.slice())?;
+        if due.is_empty() {
+            return Ok(());
+        }
+        let _span = step!("ojs.scheduler.poll", ojs.jobs = due.len());
+        for before in due {
             if !self.takes(&before) {
                 continue;
             }
@@ -158,6 +164,7 @@ impl Transaction<'_> {
     /// when it holds nothing any more, so that a crash in between loses no job.
     fn delete_workers(&mut self, since: i64) -> Result<(), StoreError> {
         for worker in self.tables.silent_workers(since)? {
+            let _span = step!("ojs.reaper.check", ojs.worker.id = &*worker.id);
             let most = self.slice();
             let held = self.tables.held_by(worker.num, most)?;
             let mut done = held.len() < most;

@@ -5,13 +5,14 @@ use std::sync::LazyLock;
 use ojs_model::limits::{MAX_ERROR_HISTORY, MAX_FETCH_COUNT};
 use ojs_model::retry::{OnExhaustion, Verdict};
 use ojs_model::state::Trigger;
-use ojs_model::{ErrorCode, JobError, JobState, OjsError, RetryPolicy, Timestamp};
+use ojs_model::{ErrorCode, JobError, JobId, JobState, OjsError, RetryPolicy, Timestamp};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::{Applied, StoreError};
 use crate::features::admin::records as admin;
 use crate::features::admin::records::STALE_AFTER_MS;
+use crate::features::push::records::is_worker_of_endpoint;
 use crate::features::versions::handlers;
 use crate::kernel::command::{Beat, Claim, Exchanged, Finished, Heartbeat, Outcome, OutcomeReport};
 use crate::kernel::hooks::call;
@@ -20,6 +21,7 @@ use crate::kernel::lease;
 use crate::kernel::part::Part;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::wake::Signal;
+use crate::spans::step;
 use crate::store::rows::{Directive, WorkerPhase, WorkerRow};
 
 static DEFAULT_POLICY: LazyLock<RetryPolicy> = LazyLock::new(RetryPolicy::default);
@@ -117,6 +119,7 @@ impl Transaction<'_> {
 
     /// A failed attempt: history, then retry or discard as the policy says.
     pub(crate) fn fail(&mut self, before: &JobRow, error: &JobError) -> Result<JobRow, StoreError> {
+        let _span = step!("ojs.retry.evaluate", ojs.job.id = %before.id, ojs.job.attempt = before.attempt);
         let mut row = before.clone();
         let policy = self.policy(before)?;
         self.remember(&mut row, error)?;
@@ -142,14 +145,16 @@ impl Transaction<'_> {
             }
             Verdict::Discard { dead_letter } => {
                 let reason = why_final(&row, error);
-                // A misspelt type or a worker that was deployed too early is no reason to lose a job: it can be run again.
+                // A misspelt type or a worker that was deployed too early is no reason to lose a job: it can be run
+                // again.
                 let dead_letter = dead_letter || reason == NO_HANDLER;
                 self.discard(before, row, error, Ending { dead_letter, reason })
             }
         }
     }
 
-    /// Ends a job for good. The order of the events is fixed: retry_exhausted before dead_lettered (interactions, section 10).
+    /// Ends a job for good. The order of the events is fixed: retry_exhausted before dead_lettered (interactions,
+    /// section 10).
     pub(crate) fn discard(
         &mut self,
         before: &JobRow,
@@ -252,9 +257,16 @@ impl Transaction<'_> {
     }
 
     pub(crate) fn heartbeat(&mut self, beat: &Heartbeat) -> Applied<Beat> {
+        if beat.worker.is_empty() {
+            let (extended, cancelled) = self.renew_held(beat, 0)?;
+            return Ok(Beat { extended, cancelled, directive: Directive::Run });
+        }
         let mut worker = self.tables.worker(&beat.worker)?;
         self.check_key(&worker, beat.key.as_deref())?;
         let known = worker.clone();
+        // The jobs of a push endpoint run in many functions. That one of them falls silent says nothing about the
+        // others.
+        let is_endpoint = is_worker_of_endpoint(&beat.worker);
         if worker.beat_at == 0 {
             worker.first_at = self.now.as_millis();
         }
@@ -264,7 +276,9 @@ impl Transaction<'_> {
         if let Some(key) = &beat.key {
             worker.info = admin::with_key(&worker.info, key);
         }
-        worker.beat_at = self.now.as_millis();
+        if !is_endpoint {
+            worker.beat_at = self.now.as_millis();
+        }
         if worker.phase.is_leaving() && beat.phase == WorkerPhase::Running {
             // A worker that was told to terminate does not run again: this is a new process under the same id, and the
             // directive was for the old one.
@@ -280,12 +294,26 @@ impl Transaction<'_> {
         }
         worker.phase = beat.phase;
         self.tables.save_worker(&worker)?;
-        let (mut extended, mut cancelled) = (Vec::new(), Vec::new());
         let mut directive = worker.directive;
+        let (extended, cancelled) = self.renew_held(beat, worker.num)?;
+        if beat.test_directives {
+            directive = self.test_directive(worker.num)?.unwrap_or(directive);
+        }
+        call!(self, on_heartbeat, &known, &beat.jobs);
+        if !is_endpoint {
+            self.emit_beat(&known, beat, extended.len());
+        }
+        Ok(Beat { extended, cancelled, directive })
+    }
+
+    /// Renews the leases that a heartbeat names and its worker holds. Returns those, and the jobs that were cancelled
+    /// meanwhile.
+    fn renew_held(&mut self, beat: &Heartbeat, worker: i64) -> Applied<(Vec<JobId>, Vec<JobId>)> {
+        let (mut extended, mut cancelled) = (Vec::new(), Vec::new());
         for (id, lease) in &beat.jobs {
             let Some(before) = self.tables.visible(*id)? else { continue };
             let proven = lease.map_or(!lease::is_fenced(before.lease), |lease| lease == before.lease);
-            let held = proven && (before.worker == worker.num || before.worker == 0);
+            let held = proven && (before.worker == worker || before.worker == 0);
             match before.state {
                 JobState::Active if held => {
                     self.extend(&before, beat)?;
@@ -295,16 +323,11 @@ impl Transaction<'_> {
                 _ => {}
             }
         }
-        if beat.test_directives {
-            directive = self.test_directive(worker.num)?.unwrap_or(directive);
-        }
-        call!(self, on_heartbeat, &known, &beat.jobs);
-        self.emit_beat(&known, beat, extended.len());
-        Ok(Beat { extended, cancelled, directive })
+        Ok((extended, cancelled))
     }
 
-    /// With keys, the id of a worker belongs to the key that it beats with, while it is alive: another one must neither quiet it nor take
-    /// jobs in its name.
+    /// With keys, the id of a worker belongs to the key that it beats with, while it is alive: another one must neither
+    /// quiet it nor take jobs in its name.
     fn check_key(&self, worker: &WorkerRow, key: Option<&str>) -> Applied<()> {
         let Some(key) = key.filter(|_| worker.beat_at > 0) else { return Ok(()) };
         let alive = !worker.phase.is_leaving() && self.now.as_millis().saturating_sub(worker.beat_at) < STALE_AFTER_MS;
@@ -337,11 +360,14 @@ impl Transaction<'_> {
         self.renew(&mut row);
         self.tables.update(before, &row)?;
         let mut extra = format!("\"attempt\":{},\"visible_until\":\"{}\"", row.attempt, Timestamp::from_millis(row.lease_until));
-        ojs_model::json::push_text(&mut extra, "worker_id", &beat.worker);
+        if !beat.worker.is_empty() {
+            ojs_model::json::push_text(&mut extra, "worker_id", &beat.worker);
+        }
         self.emit("job.heartbeat", &row, &extra)
     }
 
-    /// What a job that the worker holds asks for, whether the heartbeat names it or only counts it (protocol section 5.2).
+    /// What a job that the worker holds asks for, whether the heartbeat names it or only counts it (protocol section
+    /// 5.2).
     fn test_directive(&mut self, worker: i64) -> Result<Option<Directive>, StoreError> {
         for row in self.tables.held_by(worker, MAX_FETCH_COUNT)? {
             let body = self.tables.body(row.seq)?;

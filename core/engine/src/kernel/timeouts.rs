@@ -19,6 +19,7 @@ use crate::kernel::job::{Body, JobRow, flag};
 use crate::kernel::outcome::{Ending, brief};
 use crate::kernel::settings::{DEFAULT_TIMEOUT_MS, Settings};
 use crate::kernel::transaction::Transaction;
+use crate::spans::step;
 
 type Stored<T> = Result<T, StoreError>;
 
@@ -40,6 +41,7 @@ impl Transaction<'_> {
             if !self.takes(&row) {
                 continue;
             }
+            let _span = step!("ojs.visibility.check", ojs.job.id = %row.id);
             let flagged = row.has(flag::TOTAL | flag::STALLS);
             let settings = if flagged { self.settings(row.seq)? } else { Settings::default() };
             let total = settings.total_ms.filter(|_| row.has(flag::TOTAL));

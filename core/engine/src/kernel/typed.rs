@@ -61,6 +61,13 @@ pub trait Query: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// That the thing asked for does not exist, or a fault of the store.
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply>;
+
+    /// Whether it may read many rows: a list, a search, an audit. Stores answer those on connections of their own,
+    /// so that
+    /// a slow one does not hold up the reading of one job.
+    fn is_search(&self) -> bool {
+        false
+    }
 }
 
 /// A command on its way, as a store sees it. The reply of the latest try is kept in it.
@@ -87,6 +94,8 @@ pub trait Asked: fmt::Debug + Send + Sync {
     /// # Errors
     /// Those of the query.
     fn answer(&self, tables: &mut dyn Tables) -> Applied<()>;
+    /// See [`Query::is_search`].
+    fn is_search(&self) -> bool;
 }
 
 /// Makes changes, each in a transaction of its own.
@@ -171,6 +180,10 @@ impl<Q: Query> Asked for Submission<Q, Q::Reply> {
     fn answer(&self, tables: &mut dyn Tables) -> Applied<()> {
         self.keep(self.asked.answer(tables)?);
         Ok(())
+    }
+
+    fn is_search(&self) -> bool {
+        self.asked.is_search()
     }
 }
 

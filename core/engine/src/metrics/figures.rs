@@ -1,4 +1,5 @@
 //! Histograms, and how families of figures are written.
+use std::collections::BTreeMap;
 use std::fmt;
 
 use prometheus_client::encoding::NoLabelSet;
@@ -12,17 +13,28 @@ pub(crate) struct Histogram {
     pub(crate) bounds: &'static [f64],
     pub(crate) sum: f64,
     pub(crate) counts: Vec<u64>,
+    /// The latest value with a trace, of each bucket.
+    exemplars: BTreeMap<usize, (f64, String)>,
 }
 
 impl Histogram {
     pub(crate) fn new(bounds: &'static [f64]) -> Self {
-        Self { bounds, sum: 0.0, counts: vec![0; bounds.len() + 1] }
+        Self { bounds, sum: 0.0, counts: vec![0; bounds.len() + 1], exemplars: BTreeMap::new() }
     }
 
     pub(crate) fn add(&mut self, value: f64) {
         self.sum += value;
         if let Some(cell) = self.counts.get_mut(self.bounds.partition_point(|bound| *bound < value)) {
             *cell += 1;
+        }
+    }
+
+    /// Adds a value that belongs to a trace.
+    pub(crate) fn add_traced(&mut self, value: f64, trace: Option<String>) {
+        self.add(value);
+        // The labels of an exemplar have at most 128 characters.
+        if let Some(trace) = trace.filter(|trace| trace.len() <= 100) {
+            self.exemplars.insert(self.bounds.partition_point(|bound| *bound < value), (value, trace));
         }
     }
 
@@ -38,6 +50,14 @@ impl Histogram {
 
     pub(crate) fn total(&self) -> u64 {
         self.counts.iter().sum()
+    }
+
+    /// The exemplar of each bucket that has one, by its upper bound as it is printed: `{trace_id="…"} 0.003`.
+    pub(crate) fn exemplars(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        self.exemplars.iter().map(|(bucket, (value, trace))| {
+            let bound = self.bounds.get(*bucket).map_or_else(|| "+Inf".to_owned(), |bound| format!("{bound:?}"));
+            (bound, format!("{{trace_id=\"{trace}\"}} {value}"))
+        })
     }
 
     /// In the form of the encoder: each bucket for itself, the last without an upper bound.

@@ -1,10 +1,14 @@
-//! Figures for Prometheus (extensions section 11), and the minutes of [`stats`](crate::features::statistics::records) on their way to the store.
+//! Figures for Prometheus (extensions section 11), and the minutes of [`stats`](crate::features::statistics::records)
+//! on their way to the store.
 //!
-//! The writer hands over what a committed group did: one lock per group, none per job. Labels are queue, type and state only; beyond
+//! The writer hands over what a committed group did: one lock per group, none per job. Labels are queue, type and
+//! state only; beyond
 //! [`MAX_SERIES`] pairs of queue and type, further ones are counted together as `_other`.
 pub(crate) mod attempts;
 pub(crate) mod figures;
+mod process;
 mod scrape;
+pub mod table;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -185,13 +189,13 @@ impl Metrics {
     }
 
     /// Jobs of a queue were accepted, which took so long.
-    pub fn enqueued(&self, queue: &Arc<str>, took: Duration) {
+    pub fn enqueued(&self, queue: &Arc<str>, took: Duration, trace: Option<String>) {
         let mut enqueues = lock(&self.enqueues);
         if let Some(known) = enqueues.get_mut(queue) {
-            return known.add(took.as_secs_f64());
+            return known.add_traced(took.as_secs_f64(), trace);
         }
         let name = if enqueues.len() < MAX_QUEUES { Arc::clone(queue) } else { OTHER.into() };
-        enqueues.entry(name).or_insert_with(|| Histogram::new(REQUEST)).add(took.as_secs_f64());
+        enqueues.entry(name).or_insert_with(|| Histogram::new(REQUEST)).add_traced(took.as_secs_f64(), trace);
     }
 
     /// A group was committed.
@@ -261,6 +265,36 @@ impl Metrics {
         lock(&self.minutes).clear();
     }
 
+    /// Adds the traces of jobs to the times of their acceptance. The encoder takes exemplars of its own histograms
+    /// alone.
+    fn with_exemplars(&self, text: String) -> String {
+        const NAME: &str = "ojs_job_enqueue_duration_seconds_bucket";
+        let enqueues = lock(&self.enqueues);
+        let mut exemplars: HashMap<String, String> = HashMap::new();
+        for (queue, histogram) in enqueues.iter() {
+            let queue = queue.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+            for (bound, exemplar) in histogram.exemplars() {
+                exemplars.insert(format!("{NAME}{{le=\"{bound}\",queue=\"{queue}\"}}"), exemplar);
+            }
+        }
+        drop(enqueues);
+        if exemplars.is_empty() {
+            return text;
+        }
+        let mut out = String::with_capacity(text.len() + exemplars.len() * 64);
+        for line in text.lines() {
+            out.push_str(line);
+            if line.starts_with(NAME)
+                && let Some(exemplar) = line.rsplit_once(' ').and_then(|(sample, _)| exemplars.get(sample))
+            {
+                out.push_str(" # ");
+                out.push_str(exemplar);
+            }
+            out.push('\n');
+        }
+        out
+    }
+
     /// Everything in the text format of OpenMetrics, with the first keys that have limits.
     ///
     /// # Errors
@@ -276,7 +310,7 @@ impl Metrics {
         registry.register_collector(Box::new(Scrape { metrics: Arc::clone(self), gauges, limits, counted }));
         let mut out = String::new();
         text::encode(&mut out, &registry)?;
-        Ok(out)
+        Ok(self.with_exemplars(out))
     }
 }
 
@@ -292,7 +326,8 @@ pub fn as_plain_text(openmetrics: &str) -> String {
             (Some("#"), Some(word), Some(name), Some(rest)) if counters.contains(&name) => {
                 out.push_str(&format!("# {word} {name}_total {rest}"));
             }
-            _ => out.push_str(line),
+            // Exemplars are of OpenMetrics alone.
+            _ => out.push_str(line.split_once(" # {").map_or(line, |(sample, _)| sample)),
         }
         out.push('\n');
     }
@@ -339,6 +374,31 @@ mod tests {
             assert!(text.lines().any(|known| known == line), "{line} is missing in\n{text}");
         }
         assert!(!text.contains("# EOF"));
+    }
+
+    #[test]
+    fn a_bucket_names_the_trace_of_a_job_in_openmetrics_alone() {
+        let metrics = Arc::new(Metrics::default());
+        let (queue, took) = ("q".into(), Duration::from_millis(3));
+        metrics.enqueued(&queue, took, Some("4bf92f3577b34da6a3ce929d0e0e4736".to_owned()));
+        metrics.enqueued(&queue, took, None);
+        let text = metrics.encode(Gauges::default(), Vec::new(), Extensions::default()).unwrap();
+        let line = text.lines().find(|line| line.contains("trace_id")).unwrap();
+        let start = r#"ojs_job_enqueue_duration_seconds_bucket{le="0.005",queue="q"} 2 # {trace_id="4bf92f3577b34da6a3ce929d0e0e4736"} 0.003"#;
+        assert!(line.starts_with(start), "{line}");
+        assert!(!as_plain_text(&text).contains("trace_id"));
+    }
+
+    #[test]
+    fn the_table_has_each_metric_with_its_kind_and_no_other() {
+        let text = Arc::new(Metrics::default()).encode(Gauges::default(), Vec::new(), Extensions::default()).unwrap();
+        let served: BTreeMap<&str, &str> =
+            text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
+        let listed: BTreeMap<&str, &str> = table::METRICS.iter().map(|metric| (metric.name, metric.kind.as_str())).collect();
+        let excepted = table::WITHOUT_PANEL.iter().map(|(name, _)| (*name, served.get(name).copied().unwrap_or("none")));
+        let expected: BTreeMap<&str, &str> = listed.clone().into_iter().chain(excepted).collect();
+        assert_eq!(served, expected, "each has a panel, or an exception with its reason");
+        assert_eq!(listed.len(), table::METRICS.len(), "no name twice");
     }
 
     #[test]

@@ -76,6 +76,7 @@ impl Collector for Scrape {
         self.pools(&mut encoder)?;
         self.store(&mut encoder)?;
         self.requests(&mut encoder)?;
+        super::process::write(&mut encoder)?;
         lock(&self.metrics.progress).write(&mut encoder, self.gauges.now, self.gauges.stalled)?;
         lock(&self.metrics.bulk).write(&mut encoder)?;
         lock(&self.metrics.push).write(&mut encoder)?;

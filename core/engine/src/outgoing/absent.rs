@@ -16,6 +16,15 @@ impl Outgoing {
     /// Whether this build can send requests.
     pub const IS_PRESENT: bool = false;
 
+    /// Whether this build can sign requests to services of Amazon.
+    pub const HAS_AWS: bool = false;
+
+    /// The region of services of Amazon whose address does not name one.
+    #[must_use]
+    pub fn aws_region(&self) -> Option<&str> {
+        None
+    }
+
     /// See the client.
     #[must_use]
     pub fn new(options: OutgoingOptions, test_mode: bool) -> Self {
@@ -40,6 +49,6 @@ impl Outgoing {
     /// # Errors
     /// Always.
     pub async fn post(&self, _post: &Post) -> Result<Answer, Fault> {
-        std::future::ready(Err(Fault::Connection("this build sends no requests to other machines".to_owned()))).await
+        std::future::ready(Err(Fault::Unreachable("this build sends no requests to other machines".to_owned()))).await
     }
 }

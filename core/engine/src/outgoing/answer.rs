@@ -22,6 +22,17 @@ pub struct Post {
     pub body: Bytes,
     /// What it may cost.
     pub bounds: Bounds,
+    /// Set for a request to a service of Amazon: it is signed with the operator's credentials when it is sent.
+    pub aws: Option<AwsScope>,
+}
+
+/// What a signature of Amazon is valid for.
+#[derive(Debug, Clone)]
+pub struct AwsScope {
+    /// The name of the service, such as `sqs`.
+    pub service: &'static str,
+    /// Its region; `None` for the one that the operator has set.
+    pub region: Option<String>,
 }
 
 /// Bounds of one request.
@@ -68,7 +79,13 @@ pub enum Fault {
     /// No answer within the time.
     #[error("no answer within {} ms", .0.as_millis())]
     Timeout(Duration),
-    /// No connection, or it ended before the answer.
+    /// No connection: the receiver has seen nothing of the request.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The connection ended before the answer.
     #[error("{0}")]
     Connection(String),
+    /// The request could not be signed for Amazon: there are no credentials, or they cannot be fetched.
+    #[error("{0}")]
+    Unsigned(String),
 }

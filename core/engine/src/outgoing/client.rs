@@ -27,6 +27,11 @@ pub struct Outgoing {
     guard: Arc<Guard>,
     /// Made for the first request, because it reads the certificates of the system.
     client: OnceLock<Client>,
+    #[cfg(feature = "sqs")]
+    aws: super::aws::Aws,
+    /// Fetches credentials; made for the first request that is signed with them.
+    #[cfg(feature = "sqs")]
+    plain: OnceLock<Client>,
 }
 
 impl Outgoing {
@@ -34,11 +39,28 @@ impl Outgoing {
     #[must_use]
     pub fn new(options: OutgoingOptions, test_mode: bool) -> Self {
         let guard = Arc::new(Guard::new(options.allow.clone(), options.allow_insecure || test_mode));
-        Self { options, guard, client: OnceLock::new() }
+        Self {
+            options,
+            guard,
+            client: OnceLock::new(),
+            #[cfg(feature = "sqs")]
+            aws: super::aws::Aws::default(),
+            #[cfg(feature = "sqs")]
+            plain: OnceLock::new(),
+        }
     }
 
     /// Whether this build can send requests.
     pub const IS_PRESENT: bool = true;
+
+    /// Whether this build can sign requests to services of Amazon.
+    pub const HAS_AWS: bool = cfg!(feature = "sqs");
+
+    /// The region of services of Amazon whose address does not name one.
+    #[must_use]
+    pub fn aws_region(&self) -> Option<&str> {
+        self.options.aws.region.as_deref()
+    }
 
     /// Decides where requests may go.
     #[must_use]
@@ -69,13 +91,14 @@ impl Outgoing {
 
     async fn send(&self, post: &Post) -> Result<Response, Fault> {
         self.guard.check_url(&post.url)?;
-        let mut url = Url::parse(&post.url).map_err(|error| Fault::Connection(format!("the URL cannot be read: {error}")))?;
+        let mut url = Url::parse(&post.url).map_err(|error| Fault::Unreachable(format!("the URL cannot be read: {error}")))?;
         let most = post.bounds.redirects;
+        let headers = self.headers(post).await?;
         for _ in 0..=most {
             // The client understands more spellings of an address than the guard does: what the guard sees is what
             // the client has read.
             self.guard.check_url(url.as_str())?;
-            let request = self.client()?.post(url.clone()).headers(post.headers.clone()).body(post.body.clone());
+            let request = self.client()?.post(url.clone()).headers(headers.clone()).body(post.body.clone());
             let response = request.send().await.map_err(fault)?;
             if most == 0 || !matches!(response.status().as_u16(), 301 | 302 | 307 | 308) {
                 return Ok(response);
@@ -85,11 +108,35 @@ impl Outgoing {
         Err(Fault::Redirect(format!("more than {most} redirects")))
     }
 
+    /// The headers of a request. One to a service of Amazon is signed now.
+    #[cfg(feature = "sqs")]
+    async fn headers(&self, post: &Post) -> Result<HeaderMap, Fault> {
+        let Some(scope) = &post.aws else { return Ok(post.headers.clone()) };
+        let plain = match self.plain.get() {
+            Some(plain) => plain,
+            None => {
+                let wrong = |error: &dyn std::fmt::Display| Fault::Unsigned(format!("cannot set up the HTTP client: {error}"));
+                let tls = tls::config().map_err(|error| wrong(&error))?;
+                let client = Client::builder().tls_backend_preconfigured(tls).no_proxy().connect_timeout(CONNECT_TIMEOUT);
+                let client = client.build().map_err(|error| wrong(&error))?;
+                self.plain.get_or_init(|| client)
+            }
+        };
+        self.aws.signed(post, scope, &self.options.aws, plain).await
+    }
+
+    /// The same in a build that signs nothing for Amazon.
+    #[cfg(not(feature = "sqs"))]
+    async fn headers(&self, post: &Post) -> Result<HeaderMap, Fault> {
+        let unsigned = || Fault::Unsigned("this build signs no requests to services of Amazon".to_owned());
+        std::future::ready(post.aws.as_ref().map_or_else(|| Ok(post.headers.clone()), |_| Err(unsigned()))).await
+    }
+
     fn client(&self) -> Result<&Client, Fault> {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let failed = |error: &dyn std::fmt::Display| Fault::Connection(format!("cannot set up the HTTP client: {error}"));
+        let failed = |error: &dyn std::fmt::Display| Fault::Unreachable(format!("cannot set up the HTTP client: {error}"));
         let tls = tls::config().map_err(|error| failed(&error))?;
         let resolver = GuardedResolver::new(Arc::clone(&self.guard), self.options.names.clone());
         let mut headers = HeaderMap::new();
@@ -129,8 +176,10 @@ fn fault(error: reqwest::Error) -> Fault {
         told = inner.to_string();
         cause = inner.source();
     }
-    let what = if error.is_connect() { "cannot connect" } else { "the connection ended" };
-    Fault::Connection(format!("{what}: {told}"))
+    match error.is_connect() {
+        true => Fault::Unreachable(format!("cannot connect: {told}")),
+        false => Fault::Connection(format!("the connection ended: {told}")),
+    }
 }
 
 /// How the reading of a body has ended.

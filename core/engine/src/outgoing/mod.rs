@@ -1,11 +1,13 @@
 //! Requests that the engine sends to addresses which its clients have chosen: webhooks and push delivery.
 //!
 //! Such an address is input from a stranger. [`guard`] decides which addresses are connected to, `client` sends within
-//! limits of time and size, `signed` signs, `secret` and `input` check what a client asks for. What is sent and what an
-//! answer means, the feature decides that sends.
+//! limits of time and size, `signed` and `aws` sign, `secret` and `input` check what a client asks for. What is sent
+//! and what an answer means, the feature decides that sends.
 #[cfg(not(feature = "outgoing"))]
 mod absent;
 mod answer;
+#[cfg(feature = "sqs")]
+mod aws;
 #[cfg(feature = "outgoing")]
 mod client;
 pub(crate) mod guard;
@@ -20,9 +22,11 @@ mod tls;
 
 #[cfg(not(feature = "outgoing"))]
 pub use absent::Outgoing;
-pub use answer::{Answer, Bounds, Fault, Post};
+pub use answer::{Answer, AwsScope, Bounds, Fault, Post};
 #[cfg(feature = "outgoing")]
 pub use client::Outgoing;
 pub use guard::{Allowed, Guard, Refused};
-pub use options::{Names, OutgoingOptions, Resolving};
+pub use options::{AwsAccessKey, AwsOptions, Names, OutgoingOptions, Resolving};
 pub use secret::Secret;
+#[cfg(feature = "outgoing")]
+pub use tls::config as tls_config;

@@ -32,26 +32,63 @@ pub struct OutgoingOptions {
     /// The most deliveries that wait for one subscription of webhooks: 100,000. Events beyond it are dropped for this
     /// subscription, counted, and logged.
     pub max_waiting: u32,
+    /// How requests to services of Amazon are signed.
+    pub aws: AwsOptions,
     /// Asked instead of the system: tests that decide what names mean.
     #[doc(hidden)]
     pub names: Option<Arc<dyn Names>>,
 }
 
+/// How requests to services of Amazon are signed.
+#[derive(Debug, Clone, Default)]
+pub struct AwsOptions {
+    /// The region of addresses that do not name one.
+    pub region: Option<String>,
+    /// Signs instead of what AWS's own programs would find: environment, profile, web identity, the metadata of a
+    /// container or of a machine.
+    pub access_key: Option<AwsAccessKey>,
+}
+
+/// Credentials of Amazon. They are not printed.
+#[derive(Clone)]
+pub struct AwsAccessKey {
+    /// The id of the key.
+    pub id: String,
+    /// The key.
+    pub secret: String,
+    /// The token of credentials that end.
+    pub session_token: Option<String>,
+}
+
+impl fmt::Debug for AwsAccessKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AwsAccessKey").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
 impl Default for OutgoingOptions {
     fn default() -> Self {
         let timeout = Duration::from_secs(30);
-        Self { allow: Vec::new(), allow_insecure: false, timeout, max_waiting: MAX_WAITING, names: None }
+        Self {
+            allow: Vec::new(),
+            allow_insecure: false,
+            timeout,
+            max_waiting: MAX_WAITING,
+            aws: AwsOptions::default(),
+            names: None,
+        }
     }
 }
 
 impl fmt::Debug for OutgoingOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { allow, allow_insecure, timeout, max_waiting, .. } = self;
+        let Self { allow, allow_insecure, timeout, max_waiting, aws, .. } = self;
         f.debug_struct("OutgoingOptions")
             .field("allow", allow)
             .field("allow_insecure", allow_insecure)
             .field("timeout", timeout)
             .field("max_waiting", max_waiting)
+            .field("aws", aws)
             .finish_non_exhaustive()
     }
 }

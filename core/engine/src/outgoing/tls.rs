@@ -4,7 +4,10 @@ use std::sync::Arc;
 use rustls::{ClientConfig, Error, RootCertStore};
 
 /// The settings. Without any authority in the system, no server is trusted, and plain HTTP still works.
-pub(super) fn config() -> Result<ClientConfig, Error> {
+///
+/// # Errors
+/// None in practice: ring knows the versions.
+pub fn config() -> Result<ClientConfig, Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
     let mut config = match rustls_platform_verifier::Verifier::new(provider) {

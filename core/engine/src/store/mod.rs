@@ -1,4 +1,5 @@
 //! Keeps jobs: the seam, group commit, and three stores.
+pub mod listing;
 pub mod lists;
 pub(crate) mod memory;
 pub mod names;

@@ -35,8 +35,9 @@ pub fn schema_version(_url: &str) -> Result<i64> {
 
 pub mod checkup {
     use super::{Duration, Remark, Result, absent};
+    use crate::store::schema::Subject;
 
-    pub fn checkup(_url: &str, _direct: Option<&str>, _longest: Duration) -> Result<Vec<Remark>> {
+    pub fn look(_url: &str, _direct: Option<&str>, _subject: Subject, _longest: Duration) -> Result<Vec<Remark>> {
         Err(absent())
     }
 }

@@ -8,6 +8,7 @@ use crate::error::{Result, StoreError};
 use crate::features::queue_config::records::{QueueSettings, Rate, StoredSettings};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, JobRow, flag};
+use crate::store::listing::ListPlace;
 use crate::store::record::{numbered_field, record, words};
 use crate::store::row::row;
 
@@ -226,10 +227,20 @@ pub struct DeadFilter {
     pub since: Option<i64>,
     /// Discarded before, milliseconds.
     pub until: Option<i64>,
+    /// Only what is behind this place: when the job was discarded, and its number.
+    pub behind: Option<ListPlace>,
     /// Page size.
     pub limit: usize,
     /// Rows to skip.
     pub offset: usize,
+}
+
+impl DeadFilter {
+    /// The place of a dead letter among them.
+    #[must_use]
+    pub fn place(row: &JobRow) -> ListPlace {
+        ListPlace { key: row.finished_at, seq: row.seq }
+    }
 }
 
 /// Which jobs to list.
@@ -253,6 +264,12 @@ pub struct JobFilter {
     pub ascending: bool,
     /// Only jobs with a larger number: where a walk in the order of acceptance goes on.
     pub after: i64,
+    /// Only what is behind this place of the list; `after` does not count then.
+    pub behind: Option<ListPlace>,
+    /// Rows to look at, at most; 0 for as many as it takes.
+    pub look: usize,
+    /// All jobs that are looked at, whatever the filter says of them: where a look has ended.
+    pub whole_look: bool,
     /// Page size.
     pub limit: usize,
     /// Rows to skip.

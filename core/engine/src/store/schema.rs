@@ -5,8 +5,8 @@ use ojs_model::redact::SecretUrl;
 
 use crate::error::Result;
 use crate::options::StoreUrl;
-use crate::store::postgres;
 use crate::store::sqlite::migration;
+use crate::store::{postgres, sqlite};
 
 /// The version that this program writes. Opening a store brings it there.
 #[must_use]
@@ -29,6 +29,41 @@ pub fn version(store: &StoreUrl) -> Result<i64> {
     }
 }
 
+/// What can be looked at by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// The version of the schema.
+    Schema,
+    /// Tables, columns and indexes: those that are there with those that this program makes.
+    Drift,
+    /// The file, page by page.
+    Sound,
+    /// Whether what is confirmed is on disk.
+    Durability,
+    /// Rows and pages that are free, and who frees them.
+    Vacuum,
+    /// Transactions and slots that hold back vacuum.
+    Transactions,
+    /// How many connections there are, and through what.
+    Connections,
+    /// The clock of the database.
+    Clock,
+}
+
+impl Subject {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Schema,
+        Self::Drift,
+        Self::Sound,
+        Self::Durability,
+        Self::Vacuum,
+        Self::Transactions,
+        Self::Connections,
+        Self::Clock,
+    ];
+}
+
 /// What a look at a store found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
@@ -38,28 +73,38 @@ pub struct Remark {
     pub ok: bool,
     /// What was found, and what to do about it.
     pub message: String,
+    /// What clears it: a command of a shell, or a statement of the database.
+    pub command: Option<String>,
 }
 
 impl Remark {
     /// What a version says; `missing` names what has none.
-    pub(crate) fn version(there: i64, ours: i64, missing: &str) -> Self {
+    pub(crate) fn version(there: i64, ours: i64, missing: &str, store: &str) -> Self {
         let check = "schema";
+        let migrate = format!("ojs migrate --store {store} --apply");
         match there {
             _ if there == ours => Self::fine(check, format!("version {there}")),
-            0 => Self::wrong(check, format!("{missing}not there yet: `ojs migrate --apply`, or the first server, makes it")),
+            0 => Self::wrong(check, format!("{missing}not there yet: `ojs migrate --apply`, or the first server, makes it"))
+                .cleared_by(migrate),
             _ if there < ours => {
                 Self::wrong(check, format!("version {there}, this program writes {ours}: `ojs migrate --apply`"))
+                    .cleared_by(migrate)
             }
             _ => Self::wrong(check, format!("version {there}, this program knows {ours}: upgrade it")),
         }
     }
 
     pub(crate) fn fine(check: &'static str, message: impl Into<String>) -> Self {
-        Self { check, ok: true, message: message.into() }
+        Self { check, ok: true, message: message.into(), command: None }
     }
 
     pub(crate) fn wrong(check: &'static str, message: impl Into<String>) -> Self {
-        Self { check, ok: false, message: message.into() }
+        Self { check, ok: false, message: message.into(), command: None }
+    }
+
+    /// The same, with what clears it.
+    pub(crate) fn cleared_by(self, command: impl Into<String>) -> Self {
+        Self { command: Some(command.into()), ..self }
     }
 }
 
@@ -69,11 +114,23 @@ impl Remark {
 /// # Errors
 /// When the store cannot be read.
 pub fn checkup(store: &StoreUrl, longest: Duration) -> Result<Vec<Remark>> {
+    let mut remarks = Vec::new();
+    for subject in Subject::ALL {
+        remarks.extend(look(store, subject, longest)?);
+    }
+    Ok(remarks)
+}
+
+/// Looks at one thing: as [`checkup`]. Nothing when a store of this kind has no such thing, or is not there yet.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn look(store: &StoreUrl, subject: Subject, longest: Duration) -> Result<Vec<Remark>> {
     match store {
         StoreUrl::Memory => Ok(Vec::new()),
-        StoreUrl::Sqlite { path, .. } => migration::checkup(path),
+        StoreUrl::Sqlite { path, durability } => sqlite::inspect::look(path, *durability, subject),
         StoreUrl::Postgres { url, direct } => {
-            postgres::checkup::checkup(url.expose(), direct.as_ref().map(SecretUrl::expose), longest)
+            postgres::checkup::look(url.expose(), direct.as_ref().map(SecretUrl::expose), subject, longest)
         }
     }
 }

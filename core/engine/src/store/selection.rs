@@ -181,9 +181,13 @@ impl<'a> Selection<'a> {
                 optional(filter.until),
                 limit,
                 number(filter.offset),
-                integer(filter.after),
+                integer(filter.behind.map_or(filter.after, |place| place.seq)),
                 optional(filter.tenant),
-            ],
+            ]
+            .into_iter()
+            .chain(filter.behind.map(|place| integer(place.key)))
+            .chain((filter.look > 0).then(|| number(filter.look)))
+            .collect(),
             Self::Dead(filter) => vec![
                 optional(queue),
                 text(filter.job_type.as_deref()),
@@ -193,6 +197,9 @@ impl<'a> Selection<'a> {
                 limit,
                 number(filter.offset),
                 optional(filter.tenant),
+                // Without a place, one behind the last.
+                integer(filter.behind.map_or(i64::MAX, |place| place.key)),
+                integer(filter.behind.map_or(i64::MAX, |place| place.seq)),
             ],
         }
     }

@@ -244,7 +244,7 @@ pub trait Tables:
     fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
         let tenant = self.names().scope.num().or(filter.tenant);
         let filter = &DeadFilter { tenant, ..filter.clone() };
-        let all = DeadFilter { offset: 0, ..filter.clone() };
+        let all = DeadFilter { offset: 0, behind: None, ..filter.clone() };
         let rows = if filter.limit == 0 { Vec::new() } else { self.select(&Selection::Dead(filter), filter.limit)? };
         Ok((rows, self.count(&Selection::Dead(&all), usize::MAX)?))
     }
@@ -256,7 +256,7 @@ pub trait Tables:
     /// How many jobs a filter finds; at most `most` are counted.
     fn count_jobs(&mut self, filter: &JobFilter, most: usize) -> Result<usize> {
         let tenant = self.names().scope.num().or(filter.tenant);
-        let all = JobFilter { tenant, offset: 0, after: 0, ..filter.clone() };
+        let all = JobFilter { tenant, offset: 0, after: 0, behind: None, ..filter.clone() };
         self.count(&Selection::Listed(&all), most)
     }
     /// Jobs per state of a queue.

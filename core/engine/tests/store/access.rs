@@ -13,6 +13,7 @@ use crate::support::Bench;
 crate::on_every_store!(
     without_a_key_only_health_answers,
     roles_open_their_routes,
+    a_viewer_reads_everything_and_changes_nothing,
     the_description_names_the_routes_that_exist,
     answers_fit_their_description,
     an_idempotency_key_is_the_clients_own,
@@ -72,16 +73,16 @@ async fn without_a_key_only_health_answers(b: Bench) {
 }
 
 async fn roles_open_their_routes(b: Bench) {
-    use Role::{Admin, Operator, Producer, Worker};
+    use Role::{Admin, Operator, Producer, Viewer, Worker};
     let server = guarded(&b);
     let id = b.job().await;
     let job = format!("/ojs/v1/jobs/{id}");
     for (method, path, body, allowed) in [
         ("POST", "/ojs/v1/jobs", r#"{"type":"t","args":[]}"#, vec![Producer, Operator, Admin]),
         ("POST", "/ojs/v1/workers/fetch", r#"{"queues":["none"]}"#, vec![Worker, Admin]),
-        ("GET", job.as_str(), "", vec![Producer, Worker, Operator, Admin]),
-        ("GET", "/ojs/v1/admin/jobs", "", vec![Operator, Admin]),
-        ("GET", "/metrics", "", vec![Operator, Admin]),
+        ("GET", job.as_str(), "", vec![Producer, Worker, Viewer, Operator, Admin]),
+        ("GET", "/ojs/v1/admin/jobs", "", vec![Viewer, Operator, Admin]),
+        ("GET", "/metrics", "", vec![Viewer, Operator, Admin]),
         ("POST", "/ojs/v1/admin/queues/q/pause", "", vec![Operator, Admin]),
         ("POST", "/ojs/v1/admin/system/maintenance", r#"{"enabled":false}"#, vec![Admin]),
     ] {
@@ -95,6 +96,33 @@ async fn roles_open_their_routes(b: Bench) {
             }
         }
     }
+}
+
+/// Requests that only read although they send a body, and those that concern nothing but the viewer's own session.
+const HARMLESS: &[(&str, &str)] = &[("post", "/jobs/results"), ("post", "/session"), ("delete", "/session")];
+
+async fn a_viewer_reads_everything_and_changes_nothing(b: Bench) {
+    let server = guarded(&b);
+    let (viewer, secret) = server.keys.iter().find(|(role, _)| *role == Role::Viewer).unwrap();
+    let document = get(&b, "/openapi.json").await;
+    let (mut refused, mut read) = (0, 0);
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for method in methods.as_object().unwrap().keys() {
+            let (name, uri) = (method.to_uppercase(), format!("/ojs/v1{path}"));
+            if method != "get" && !HARMLESS.contains(&(method, path)) {
+                let (status, body) = server.ask(Some(*viewer), &name, &uri, "{}").await;
+                assert_eq!((status, &body["error"]["code"]), (403, &json!("permission_denied")), "{method} {path}");
+                refused += 1;
+                continue;
+            }
+            let request = Request::builder().method(name.as_str()).uri(&uri).header("authorization", format!("Bearer {secret}"));
+            let response = server.router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+            assert!(![401, 403].contains(&response.status().as_u16()), "{method} {path}: {}", response.status());
+            read += 1;
+        }
+    }
+    assert!(refused > 60 && read > 50, "{refused} refused, {read} read");
+    assert!("viewer".parse::<Role>().is_ok() && Role::Viewer > Role::Worker && Role::Viewer < Role::Operator);
 }
 
 /// Status and body; no body of a stream, which does not end.

@@ -68,7 +68,11 @@ async fn lists_come_in_pages(b: Bench) {
     }
     let page = get(&b, "/admin/jobs?per_page=2").await;
     assert_eq!(page["items"].as_array().unwrap().len(), 2);
-    assert_eq!(page["pagination"], json!({"total": 3, "page": 1, "per_page": 2, "has_more": true}));
+    let mut pagination = page["pagination"].clone();
+    let next = pagination.as_object_mut().unwrap().remove("next_cursor").unwrap();
+    assert_eq!(pagination, json!({"total": 3, "page": 1, "per_page": 2, "has_more": true, "complete": true}));
+    let last = get(&b, &format!("/admin/jobs?per_page=2&cursor={}", next.as_str().unwrap())).await;
+    assert_eq!((last["items"].as_array().unwrap().len(), &last["pagination"]["next_cursor"]), (1, &Value::Null));
     let last = get(&b, "/admin/jobs?per_page=2&page=2&state=available&order=asc&sort=created_at").await;
     assert_eq!((last["items"].as_array().unwrap().len(), &last["pagination"]["has_more"]), (1, &json!(false)));
     assert_eq!(get(&b, "/admin/jobs?per_page=5000").await["pagination"]["per_page"], 100);

@@ -1,7 +1,10 @@
-use ojs_engine::command::{DeleteCron, GetCron, PutCron, SwitchCron};
+use ojs_engine::EventFilter;
+use ojs_engine::command::{DeleteCron, GetCron, PutCron, RunCron, SwitchCron};
 use ojs_engine::cron::{CronRow, Overlap};
+use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
-use ojs_model::JobState;
+use ojs_model::{JobState, OjsError};
+use serde_json::json;
 
 use crate::support::{Bench, START, seconds};
 
@@ -18,6 +21,8 @@ crate::on_every_store!(
     of_many_that_register_one_is_the_first,
     deleting_keeps_the_jobs,
     the_clock_of_its_zone,
+    an_operator_runs_an_entry_now,
+    a_run_now_follows_the_overlap_policy,
 );
 
 fn entry(overlap: Overlap, options: &str) -> CronRow {
@@ -53,6 +58,48 @@ async fn minute(b: &Bench) {
 /// Keeps the lease of a job that runs for minutes.
 async fn keep(b: &Bench, job: &JobView) {
     b.beat("w", &[(job.row.id, Some(job.row.lease))]).await;
+}
+
+async fn run(b: &Bench) -> Result<JobView, OjsError> {
+    match b.engine.store().execute(RunCron("tick".into())).await {
+        Ok(job) => Ok(job),
+        Err(Refusal::Ojs(error)) => Err(*error),
+        Err(fault) => panic!("{fault:?}"),
+    }
+}
+
+async fn an_operator_runs_an_entry_now(b: Bench) {
+    assert_eq!(run(&b).await.unwrap_err().status, 404);
+    put(&b, CronRow { enabled: false, ..entry(Overlap::Allow, "") }).await;
+    let first = run(&b).await.unwrap();
+    assert_eq!((first.row.state, &*first.queue), (JobState::Available, "q"));
+    assert!(first.body.text.contains("\"cron_name\":\"tick\""), "{}", first.body.text);
+    let row = look(&b).await;
+    assert_eq!((row.enabled, row.next_at, row.last_at, row.run_count), (false, 0, START, 1), "the schedule stays");
+    assert_eq!(row.last_job, Some(first.row.id));
+    let (events, _, _) = b.events(EventFilter { types: vec!["cron.triggered".into()], ..EventFilter::default() }).await;
+    assert_eq!(events.len(), 1);
+    let (status, made) = b.http("POST", "/cron/tick/run", "").await;
+    assert_eq!((status, &made["job"]["state"], &made["job"]["meta"]["own"]), (201, &json!("available"), &json!(1)));
+    let (status, refused) = b.http("POST", "/cron/none/run", "").await;
+    assert_eq!((status, &refused["error"]["code"]), (404, &json!("not_found")));
+    assert_eq!(b.counts("q").await[JobState::Available as usize], 2);
+}
+
+async fn a_run_now_follows_the_overlap_policy(b: Bench) {
+    put(&b, entry(Overlap::Skip, "")).await;
+    let first = run(&b).await.unwrap();
+    let refused = run(&b).await.unwrap_err();
+    assert_eq!((refused.status, refused.details.unwrap()["existing_job_id"].clone()), (409, json!(first.row.id.to_string())));
+    put(&b, entry(Overlap::CancelPrevious, r#","unique":{"keys":["type"],"on_conflict":"reject"}"#)).await;
+    let second = run(&b).await.unwrap();
+    assert_eq!((b.state(first.row.id).await, b.state(second.row.id).await), (JobState::Cancelled, JobState::Available));
+    put(&b, entry(Overlap::Allow, r#","unique":{"keys":["type"],"on_conflict":"reject"}"#)).await;
+    let third = run(&b).await.unwrap();
+    let refused = run(&b).await.unwrap_err();
+    assert_eq!((refused.status, &*refused.code), (409, "duplicate"), "the third is unique, the second took the place of another");
+    let row = look(&b).await;
+    assert_eq!((row.run_count, row.last_job), (3, Some(third.row.id)), "a refused run leaves nothing behind");
 }
 
 async fn an_entry_fires_once_per_tick(b: Bench) {

@@ -22,6 +22,9 @@ const SECRET: &str = "sesame";
 const PROBES: &[(&str, &str, &str)] = &[
     ("GET", "/health", ""),
     ("GET", "/openapi.json", ""),
+    ("GET", "/session", ""),
+    ("POST", "/session", ""),
+    ("DELETE", "/session", ""),
     ("POST", "/jobs", r#"{"type":"t","args":[],"options":{"queue":"mine"}}"#),
     ("POST", "/jobs/batch", r#"{"jobs":[{"type":"t","args":[],"options":{"queue":"mine"}}]}"#),
     ("POST", "/jobs/bulk", r#"{"jobs":[{"type":"t","args":[],"options":{"queue":"mine"}}]}"#),
@@ -78,6 +81,7 @@ const PROBES: &[(&str, &str, &str)] = &[
     ("DELETE", "/cron/$cron", ""),
     ("GET", "/cron/$cron", ""),
     ("PATCH", "/cron/$cron", r#"{"enabled":false}"#),
+    ("POST", "/cron/$cron/run", ""),
     ("GET", "/queues", ""),
     ("GET", "/queues/$queue", ""),
     ("GET", "/queues/$queue/stats", ""),

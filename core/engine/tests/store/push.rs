@@ -23,6 +23,7 @@ crate::on_every_store!(
     a_paused_endpoint_is_sent_nothing_and_goes_on_later,
     a_trial_delivery_is_signed_and_explained,
     connections_are_used_again,
+    a_function_that_falls_silent_after_a_heartbeat_takes_no_job_of_others_away,
 );
 
 pub const SECRET: &str = "whsec_test_secret";
@@ -324,7 +325,9 @@ async fn a_late_answer_counts_under_the_current_delivery_id_only(b: Bench) {
     assert_eq!(b.http("POST", "/workers/ack", &none).await.0, 409, "without an id it settles nothing");
     let wrong = json!({"job_id": job, "delivery_id": "del_1"}).to_string();
     assert_eq!(b.http("POST", "/workers/ack", &wrong).await.0, 400);
-    assert_eq!((b.state(job).await, b.get(job).await.row.attempt), (JobState::Active, 2), "nothing has changed");
+    let told = b.events(ojs_engine::EventFilter::default()).await.0;
+    let row = b.get(job).await.row;
+    assert_eq!((row.state, row.attempt), (JobState::Active, 2), "nothing has changed: {told:#?} {row:#?}");
     assert_eq!(b.http("POST", "/workers/ack", &with(&second)).await.0, 200);
     assert_eq!(b.state(job).await, JobState::Completed);
 }
@@ -398,4 +401,19 @@ async fn connections_are_used_again(b: Bench) {
     }
     completed_in_all(&b, 20).await;
     assert_eq!(endpoint.connections(), 1);
+}
+
+async fn a_function_that_falls_silent_after_a_heartbeat_takes_no_job_of_others_away(b: Bench) {
+    let mut endpoint = Endpoint::new(vec![Reply::Hang]).await;
+    let id = register(&b, &endpoint.url(), json!({"timeout_ms": 900_000})).await;
+    let worker = shown(&b, &id).await["worker_id"].clone();
+    let (one, other) = (b.job().await, b.job().await);
+    let (first, _) = (endpoint.next().await, endpoint.next().await);
+    let beats = id_of(&first);
+    let lease = first.json()["job"]["lease_token"].clone();
+    let beat = json!({"worker_id": worker, "active_jobs": [beats], "lease_tokens": {beats.to_string(): lease}});
+    let (status, answer) = b.http("POST", "/workers/heartbeat", &beat.to_string()).await;
+    assert_eq!((status, &answer["jobs_extended"]), (200, &json!([beats])), "{answer}");
+    b.advance(seconds(300)).await;
+    assert_eq!((b.state(one).await, b.state(other).await), (JobState::Active, JobState::Active));
 }

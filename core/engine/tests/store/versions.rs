@@ -298,6 +298,8 @@ async fn jobs_with_versions_can_be_cancelled_moved_and_expired(b: Bench) {
     let late = b.enqueue(body).await;
     b.clock.advance(seconds(6));
     assert_eq!(claim(&b, "2").await, [], "expired on the way");
+    // On PostgreSQL maintenance may have been faster, and the claim has stepped over a row that it holds.
+    b.engine.store().sweep().await.unwrap();
     assert_eq!(b.state(late).await, JobState::Discarded);
     let (scheduled, pending) = (
         b.enqueue(r#"{"type":"mail","args":[],"version":2,"options":{"queue":"q","delay_until":"+PT5S"}}"#).await,

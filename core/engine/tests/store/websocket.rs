@@ -30,10 +30,10 @@ crate::on_every_store!(
     keys_see_what_they_may_see,
 );
 
-type Client = WebSocketStream<TcpStream>;
+pub type Client = WebSocketStream<TcpStream>;
 
 /// A server with a socket. It stops with the test, and leaves the engine open for the audit.
-struct Served {
+pub struct Served {
     address: std::net::SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<()>,
@@ -45,7 +45,7 @@ impl Drop for Served {
     }
 }
 
-async fn serve(b: &Bench, shape: impl FnOnce(Server) -> Server) -> Served {
+pub async fn serve(b: &Bench, shape: impl FnOnce(Server) -> Server) -> Served {
     let server = shape(Server::bind(b.engine.clone(), "127.0.0.1:0").await.unwrap());
     let address = server.local_addr();
     let (stop, stopped) = oneshot::channel::<()>();
@@ -68,7 +68,7 @@ impl Served {
         Ok(client)
     }
 
-    async fn open(&self) -> Client {
+    pub async fn open(&self) -> Client {
         self.try_open(&[]).await.unwrap()
     }
 
@@ -85,7 +85,7 @@ async fn say(client: &mut Client, message: Value) {
     client.send(Message::text(message.to_string())).await.unwrap();
 }
 
-async fn hear(client: &mut Client) -> Value {
+pub async fn hear(client: &mut Client) -> Value {
     loop {
         match client.next().await.expect("the connection goes on").unwrap() {
             Message::Text(text) => return serde_json::from_str(&text).unwrap(),
@@ -101,7 +101,7 @@ async fn ask(client: &mut Client, message: Value) -> Value {
 }
 
 /// Follows a channel; the answer must confirm it.
-async fn follow(client: &mut Client, channel: &str, more: Value) {
+pub async fn follow(client: &mut Client, channel: &str, more: Value) {
     let mut message = json!({"action": "subscribe", "channel": channel});
     message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let answer = ask(client, message).await;

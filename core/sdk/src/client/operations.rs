@@ -171,7 +171,11 @@ impl Client {
     }
 
     /// One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is
-    /// another page while the page says that it has more. Jobs that come and go between two pages move the others.
+    /// another page while the page says that it has more. Jobs that come and go between two pages move the others,
+    /// but not behind a `cursor`, which is the `next_cursor` of the page before. With a cursor, or with
+    /// `count=false`, a page looks at 5,000 rows at most and has no total: it may be short, or empty, say `complete:
+    /// false`, and have a `next_cursor` all the same. Pages with numbers look at 20,000 rows at most, and begin at
+    /// most 10,000 jobs behind the first.
     ///
     /// ```
     /// # #[cfg(feature = "embedded")]
@@ -462,6 +466,17 @@ impl Client {
         answer::member(&answer, &["cron", "cron_job"])
     }
 
+    /// Enqueues a job of the cron entry now, whether the entry is enabled or not. Its schedule stays. The overlap
+    /// policy holds: while the latest job of the entry goes on, `skip` and `enqueue` answer with 409 `conflict`, and
+    /// `cancel_previous` cancels that job.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn run_cron(&self, name: &str) -> Result<Job, Error> {
+        let answer = self.call(Method::POST, &format!("/cron/{}/run", segment(name)), Some("{}".into())).await?;
+        crate::job::from_answer(&answer)
+    }
+
     /// Deletes the cron entry. The jobs that it has enqueued stay.
     ///
     /// # Errors
@@ -565,8 +580,8 @@ impl Client {
     /// Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with their
     /// bodies, workflows with their steps, and so on. `sound` is true when nothing contradicts anything. `findings`
     /// has the first 1,000 contradictions, each with the check, the row, what was compared, and both values; `total`
-    /// counts them all. The time grows with the number of jobs, and other queries of a store in one file or in memory
-    /// wait meanwhile.
+    /// counts them all. The time grows with the number of jobs. It takes one of the two connections for lists and
+    /// searches; everything else goes on, but for a store in memory, where all wait.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call).

@@ -2,7 +2,7 @@
 use bytes::Bytes;
 
 use super::codec::Codec;
-use crate::transport::{BoxFuture, Request, Response, Transport, TransportError, TransportErrorKind};
+use crate::transport::{BoxFuture, Enqueued, Request, Response, Transport, TransportError, TransportErrorKind};
 
 /// Encrypts the arguments of every job that passes: it comes after all layers around enqueueing, so nothing of ours or yours comes
 /// later. Workers on it decrypt before they hand a job to its handler.
@@ -44,6 +44,10 @@ impl<T: Transport> Transport for Encrypted<T> {
 
     fn codec(&self) -> Option<&Codec> {
         Some(&self.codec)
+    }
+
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
+        self.inner.enqueue_signal()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

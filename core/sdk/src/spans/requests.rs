@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 use super::{Live, Spans, messaging};
 use crate::encryption::Codec;
 use crate::error::Error;
-use crate::transport::{BoxFuture, Method, Request, Response, Transport, TransportError};
+use crate::transport::{BoxFuture, Enqueued, Method, Request, Response, Transport, TransportError};
 use crate::worker::JobContext;
 
 /// Attempts whose outcome has not been reported. Beyond it all are forgotten: reports that never got through.
@@ -259,6 +259,10 @@ impl Transport for Traced {
 
     fn codec(&self) -> Option<&Codec> {
         self.inner.codec()
+    }
+
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
+        self.inner.enqueue_signal()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

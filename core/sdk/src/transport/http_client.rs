@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use ojs_model::redact;
 
 use super::extension::REQUIRES_EXTENSION;
-use super::{BoxFuture, ConnectOptions, Request, Response, Transport, TransportError, TransportErrorKind, tls};
+use super::{BoxFuture, ConnectOptions, Enqueued, Request, Response, Transport, TransportError, TransportErrorKind, tls};
 
 /// Memory that is set aside for an answer on the word of its sender; a longer one gets more as it comes.
 const PREPARED_BYTES: usize = 1 << 20;
@@ -20,6 +20,7 @@ pub struct Http {
     options: ConnectOptions,
     headers: HeaderMap,
     pool: Pool,
+    enqueued: Enqueued,
 }
 
 /// The connections of one process. A forked child must not touch its parent's sockets: it gets a pool of its own,
@@ -48,7 +49,8 @@ impl Http {
         let base = base.strip_suffix(super::BASE_PATH).unwrap_or(base).to_owned();
         let headers = headers(&options)?;
         let pool = Pool::new(&base, &options)?;
-        Ok(Self { base, options, headers, pool })
+        let enqueued = Enqueued::at(&base);
+        Ok(Self { base, options, headers, pool, enqueued })
     }
 
     async fn send_once(&self, client: &reqwest::Client, request: &Request) -> Result<Response, TransportError> {
@@ -126,12 +128,18 @@ impl Transport for Http {
     fn request(&self, request: Request) -> BoxFuture<'_, Result<Response, TransportError>> {
         Box::pin(async move {
             let client = self.pool.of_this_process(&self.base, &self.options)?;
-            self.options.resend.run(request.resend, || self.send_once(client, &request)).await
+            let answer = self.options.resend.run(request.resend, || self.send_once(client, &request)).await;
+            self.enqueued.heed(request.enqueues(), &answer);
+            answer
         })
     }
 
     fn resends(&self) -> bool {
         self.options.resend.max_sends > 1
+    }
+
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
+        Some(&self.enqueued)
     }
 }
 

@@ -29,6 +29,7 @@ use crate::encryption::Codec;
 mod connect;
 #[cfg(feature = "embedded")]
 mod embedded;
+mod enqueued;
 mod error;
 mod extension;
 #[cfg(feature = "http")]
@@ -44,6 +45,7 @@ pub(crate) use connect::layered;
 pub use connect::{ConnectOptions, check_url, connect};
 #[cfg(feature = "embedded")]
 pub use embedded::Embedded;
+pub use enqueued::Enqueued;
 pub use error::{TransportError, TransportErrorKind};
 pub use extension::JOB_TRAINS;
 #[cfg(feature = "http")]
@@ -59,8 +61,11 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 #[cfg(any(feature = "http", feature = "embedded"))]
 const TENANT: http::HeaderName = http::HeaderName::from_static("x-ojs-tenant");
 
-/// The path of the manifest. The only one outside `/ojs/v1`, hence written in full (see [`Request::path`]).
+/// The path of the manifest. Outside `/ojs/v1`, hence written in full (see [`Request::path`]).
 pub const MANIFEST_PATH: &str = "/ojs/manifest";
+
+/// The path of the figures for Prometheus, which are text. Outside `/ojs/v1`, too.
+pub const METRICS_PATH: &str = "/metrics";
 
 /// What every other path is relative to.
 pub const BASE_PATH: &str = "/ojs/v1";
@@ -81,9 +86,15 @@ pub trait Transport: Send + Sync + 'static {
         false
     }
 
-    /// What encrypts arguments on their way out, if anything does: workers on this transport decrypt with it, and rows for an outbox are
-    /// encrypted with it before they are written.
+    /// What encrypts arguments on their way out, if anything does: workers on this transport decrypt with it, and rows
+    /// for an outbox are encrypted with it before they are written.
     fn codec(&self) -> Option<&Codec> {
+        None
+    }
+
+    /// Where requests that enqueue jobs are told, for workers that poll the same server. `None` when nothing is told:
+    /// their pauses are not cut short then.
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
         None
     }
 
@@ -106,6 +117,10 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
         (**self).codec()
     }
 
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
+        (**self).enqueue_signal()
+    }
+
     fn close(&self) -> BoxFuture<'_, ()> {
         (**self).close()
     }
@@ -117,7 +132,8 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
 pub struct Request {
     /// The HTTP method.
     pub method: Method,
-    /// Relative to `/ojs/v1` (`/jobs`), but for [`MANIFEST_PATH`]: a path that starts with `/ojs/` is complete.
+    /// Relative to `/ojs/v1` (`/jobs`), but for [`METRICS_PATH`] and [`MANIFEST_PATH`]: a path that starts with
+    /// `/ojs/` is complete.
     pub path: Cow<'static, str>,
     /// JSON text.
     pub body: Option<Bytes>,
@@ -167,7 +183,8 @@ impl Request {
     /// The path from the root of the server: `/ojs/v1/jobs`, `/ojs/manifest`.
     #[must_use]
     pub fn absolute_path(&self) -> Cow<'_, str> {
-        if self.path.starts_with("/ojs/") { Cow::Borrowed(&self.path) } else { Cow::Owned(format!("{BASE_PATH}{}", self.path)) }
+        let complete = self.path.starts_with("/ojs/") || self.path == METRICS_PATH;
+        if complete { Cow::Borrowed(&self.path) } else { Cow::Owned(format!("{BASE_PATH}{}", self.path)) }
     }
 }
 
@@ -207,10 +224,13 @@ where
     F: Fn(Request) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<Response, TransportError>> + Send + 'static,
 {
-    Arc::new(FromFn(answer))
+    Arc::new(FromFn { answer, enqueued: Enqueued::default() })
 }
 
-struct FromFn<F>(F);
+struct FromFn<F> {
+    answer: F,
+    enqueued: Enqueued,
+}
 
 impl<F, Fut> Transport for FromFn<F>
 where
@@ -218,6 +238,16 @@ where
     Fut: Future<Output = Result<Response, TransportError>> + Send + 'static,
 {
     fn request(&self, request: Request) -> BoxFuture<'_, Result<Response, TransportError>> {
-        Box::pin((self.0)(request))
+        let enqueues = request.enqueues();
+        let answer = (self.answer)(request);
+        Box::pin(async move {
+            let answer = answer.await;
+            self.enqueued.heed(enqueues, &answer);
+            answer
+        })
+    }
+
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
+        Some(&self.enqueued)
     }
 }

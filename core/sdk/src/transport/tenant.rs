@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use ojs_model::envelope::check_tenant;
 
-use super::{BoxFuture, Request, Response, Transport, TransportError, TransportErrorKind};
+use super::{BoxFuture, Enqueued, Request, Response, Transport, TransportError, TransportErrorKind};
 use crate::encryption::Codec;
 
 /// The same transport, with requests of one tenant.
@@ -34,6 +34,10 @@ impl Transport for OfTenant {
 
     fn codec(&self) -> Option<&Codec> {
         self.inner.codec()
+    }
+
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
+        self.inner.enqueue_signal()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -47,7 +47,7 @@ use crate::transport::{ConnectOptions, Transport, connect};
 /// # #[cfg(not(feature = "embedded"))] fn main() {}
 /// ```
 pub struct Worker {
-    transport: Arc<dyn Transport>,
+    pub(super) transport: Arc<dyn Transport>,
     pub(super) options: WorkerOptions,
     pub(super) handlers: Mutex<HashMap<String, Innermost>>,
     pub(super) transforms: Mutex<Transforms>,

@@ -7,6 +7,8 @@ mod durable;
 mod event;
 mod failures;
 mod foreign;
+#[cfg(feature = "serverless")]
+mod function;
 mod handle;
 mod handlers;
 mod heartbeat;
@@ -15,6 +17,8 @@ mod options;
 #[cfg(feature = "embedded")]
 mod perform;
 mod prefetch;
+#[cfg(any(feature = "embedded", feature = "serverless"))]
+mod prepared;
 mod report;
 mod reports;
 mod requests;
@@ -30,6 +34,8 @@ pub use build::{Worker, WorkerBuilder};
 pub use context::JobContext;
 pub use driver::WorkerDriver;
 pub use event::WorkerEvent;
+#[cfg(feature = "serverless")]
+pub(crate) use function::Ended;
 pub use handle::{Beat, WorkerHandle};
 pub use options::{UnknownTypes, WorkerOptions};
 pub use reports::Progress;

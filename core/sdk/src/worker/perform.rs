@@ -1,19 +1,15 @@
 //! One job here and now, without a running worker: how tests run handlers.
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::build::Worker;
-use super::context::JobContext;
-use super::handlers::{failing, missing, outcome};
+use super::handlers::outcome;
 use super::held::{Entry, Stage};
 use super::report::Report;
 use super::wire::{self, Envelope};
-use crate::dispatch::{Completion, Delivery, DeliveryKey, Outcome};
+use crate::dispatch::{DeliveryKey, Outcome};
 use crate::error::Error;
-use crate::middleware::{Innermost, Next};
 use crate::transport::{Request, Transport};
 
 /// The name under which jobs are claimed.
@@ -47,38 +43,12 @@ impl Worker {
     }
 
     async fn perform(&self, job: Envelope) -> Outcome {
-        // The outcome is what the handler returns; there is no receiver here.
-        let (outcomes, _) = mpsc::unbounded_channel();
-        let mut delivery = Delivery {
-            key: KEY,
-            id: job.head.id,
-            job_type: job.head.job_type,
-            queue: job.head.queue.unwrap_or_default(),
-            attempt: job.head.attempt.unwrap_or(1),
-            deadline: None,
-            envelope: job.text,
-            transforms: Vec::new(),
-            completion: Completion::new(KEY, outcomes),
-        };
-        let transforms = self.transforms.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut versions = self.options.versions.clone();
-        transforms.declare(&mut versions);
-        let changed = versions.path(&delivery.job_type, job.head.version.as_ref()).map_err(|missing| missing.failure());
-        let changed = changed.and_then(|path| {
-            delivery.transforms = path;
-            transforms.apply(&mut delivery)
-        });
-        let handler = match changed {
-            Ok(()) => self.handler(&delivery.job_type),
-            Err(failure) => failing(failure),
-        };
-        let ctx = JobContext::new(&mut delivery, Weak::new());
-        let result = Next::new(Arc::clone(self.middleware.freeze()), handler).run(ctx.clone()).await;
-        outcome(&ctx, result)
-    }
-
-    fn handler(&self, job_type: &str) -> Innermost {
-        let handlers: &HashMap<String, Innermost> = &self.handlers.lock().unwrap_or_else(PoisonError::into_inner);
-        handlers.get(job_type).cloned().unwrap_or_else(|| missing(job_type))
+        match self.prepared(KEY, job, Weak::new()) {
+            Ok((ctx, next)) => {
+                let result = next.run(ctx.clone()).await;
+                outcome(&ctx, result)
+            }
+            Err(failure) => Outcome::Failed(failure),
+        }
     }
 }

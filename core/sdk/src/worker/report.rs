@@ -70,6 +70,12 @@ impl Report {
         Self { verdict, ..Self::new(key, entry, Outcome::Released) }
     }
 
+    /// The same delivery with a failure in place of its outcome.
+    #[cfg(feature = "serverless")]
+    pub fn failing(&self, failure: HandlerFailure) -> Self {
+        Self { verdict: Verdict::Nack(Box::new(failure)), ..self.clone() }
+    }
+
     /// The failure that it reports; `None` for any other outcome.
     pub fn failed(&self) -> Option<Failed<'_>> {
         match &self.verdict {
@@ -95,7 +101,10 @@ impl Report {
     pub fn body(&self, worker_id: &str) -> String {
         let mut body = String::from("{");
         self.push_identity(&mut body);
-        push_text(&mut body, "worker_id", worker_id);
+        // A function may not know the name under which its job was leased.
+        if !worker_id.is_empty() {
+            push_text(&mut body, "worker_id", worker_id);
+        }
         match &self.verdict {
             Verdict::Ack(result) => push_result(&mut body, result.as_ref()),
             Verdict::Nack(failure) => push_member(&mut body, "error", &error_text(failure)),

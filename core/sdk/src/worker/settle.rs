@@ -153,20 +153,41 @@ impl Turns {
         self.claim_failed(&error, retry_after);
     }
 
-    /// Without long poll: soon again after work, later and later while there is none.
+    /// Without long poll: at once after work, later and later while there is none, and not all workers at the same
+    /// time.
     fn pace(&mut self, empty: bool) {
         let options = &self.shared.options;
-        if empty {
-            self.claiming.not_before = Instant::now() + self.claiming.pause;
+        let told = std::mem::take(&mut self.claiming.told);
+        if empty && !told {
+            let now = Instant::now();
+            self.claiming.empty_at = Some(now);
+            self.claiming.not_before = now + jittered(self.claiming.pause);
             self.claiming.pause = (self.claiming.pause * 2).min(options.poll_interval_max);
         } else {
             self.claiming.pause = options.poll_interval_min;
+            self.claiming.empty_at = empty.then(Instant::now);
+            if let Some(at) = self.claiming.empty_at {
+                self.claiming.not_before = at + options.poll_interval_min;
+            }
+        }
+    }
+
+    /// A job was enqueued by this process: an idle worker looks at once. Jobs for other queues must not make it ask all
+    /// the time, so the shortest pause stays. A pause after a fault stays as it is.
+    pub(super) fn hurry(&mut self) {
+        let shortest = self.shared.options.poll_interval_min;
+        if self.claiming.requests > 0 {
+            self.claiming.told = true;
+        } else if let Some(at) = self.claiming.empty_at {
+            self.claiming.pause = shortest;
+            self.claiming.not_before = self.claiming.not_before.min(at + shortest);
         }
     }
 
     fn claim_failed(&mut self, error: &Error, retry_after: Option<Duration>) {
         let pause = self.claiming.backoff.next().max(retry_after.unwrap_or_default());
         self.claiming.not_before = Instant::now() + pause;
+        self.claiming.empty_at = None;
         tracing::warn!(worker = %self.shared.worker_id, %error, ?pause, "fetch failed");
         self.shared.emit(WorkerEvent::FetchFailed(Arc::new(error.clone())));
     }
@@ -258,19 +279,24 @@ impl Turns {
         self.shared.emit(WorkerEvent::OutcomeLost { job_id: report.job_id.to_string(), error: Arc::new(error) });
     }
 
-    /// Takes over claimed jobs: to the host, or straight back when the worker has stopped fetching meanwhile, or has no handler for their
-    /// type. Returns how many the host got.
+    /// Takes over claimed jobs: to the host, or straight back when the worker has stopped fetching meanwhile, or has no
+    /// handler for their type. Returns how many the host got.
     fn accept(&mut self, jobs: Vec<Envelope>, sent: Instant) -> usize {
         if jobs.is_empty() {
             return 0;
         }
         let now = Instant::now();
         let running = self.shared.phase() == Phase::Running;
+        // No running job has attempt 0 where the first one is 1 (dialects 0.1): this server counts from 0, in all that
+        // it says from now on.
+        self.from_zero |= jobs.iter().any(|job| job.head.attempt == Some(0));
+        let first = u32::from(self.from_zero);
         let mut batch = Vec::with_capacity(jobs.len());
         let (mut away, mut refused) = (Vec::new(), Vec::new());
         {
             let mut held = self.shared.held();
-            for Envelope { head, text } in jobs {
+            for Envelope { mut head, text } in jobs {
+                head.attempt = Some(head.attempt.map_or(1, |attempt| attempt.saturating_add(first)));
                 let about = Arc::new(head.about());
                 let key = self.shared.next_key();
                 let asked = self.shared.options.visibility_timeout;
@@ -334,6 +360,11 @@ impl Turns {
         }
         count
     }
+}
+
+/// Between half and all of a pause, so that many idle workers do not ask together.
+fn jittered(pause: Duration) -> Duration {
+    pause.mul_f64(0.5 + rand::random::<f64>() / 2.0)
 }
 
 /// A long poll that something between here and the server has ended, as proxies do with idle connections. Asking again

@@ -27,7 +27,7 @@ use super::shared::{Control, Shared, panic_message};
 use crate::backoff::Backoff;
 use crate::dispatch::{CancelReason, DeliveryKey, HandlerFailure, Outcome, Phase};
 use crate::error::Error;
-use crate::transport::{MANIFEST_PATH, Request, Response};
+use crate::transport::{Enqueued, MANIFEST_PATH, Request, Response};
 
 /// Outcomes that are worth a request whatever else happens.
 const FLUSH_AT: usize = 256;
@@ -96,6 +96,10 @@ pub(super) struct Claiming {
     pub not_before: Instant,
     /// The pause after the next empty fetch.
     pub pause: Duration,
+    /// When a fetch was answered that found nothing, while the worker pauses because of that and not of a fault.
+    pub empty_at: Option<Instant>,
+    /// A job was enqueued while a fetch was out: it may have come too late for that one.
+    pub told: bool,
     pub backoff: Backoff,
     /// Since when slots have been free and unasked for.
     pub free_since: Option<Instant>,
@@ -124,6 +128,10 @@ pub(super) struct Turns {
     pub reporting: Reporting,
     pub deadlines: BinaryHeap<Reverse<(Instant, DeliveryKey)>>,
     pub foreign: Foreign,
+    /// This server calls the first attempt 0.
+    pub from_zero: bool,
+    /// Hears of jobs that this process enqueues at the same server.
+    enqueued: Option<watch::Receiver<()>>,
     /// The phase that the host knows.
     announced: Option<Phase>,
     pub drain: Option<Drain>,
@@ -140,6 +148,8 @@ impl Turns {
         let pause = shared.options.poll_interval_min;
         Self {
             foreign: Foreign::new(shared.job_types(), &shared.options),
+            from_zero: false,
+            enqueued: shared.transport.enqueue_signal().map(Enqueued::listen),
             control: shared.control(),
             shared,
             sender,
@@ -154,6 +164,8 @@ impl Turns {
                 cut_at: None,
                 not_before: now,
                 pause,
+                empty_at: None,
+                told: false,
                 backoff: Backoff::claims(),
                 free_since: None,
             },
@@ -212,6 +224,7 @@ impl Turns {
                     self.take(&mut taken);
                 }
                 () = shared.wake.notified() => {}
+                () = told(&mut self.enqueued), if self.server == Server::Plain => self.hurry(),
                 () = tokio::time::sleep_until(wake_at) => {}
             }
         }
@@ -415,4 +428,15 @@ impl Turns {
     pub fn claims_are_over(&self) -> bool {
         self.claiming.requests == 0
     }
+}
+
+/// Waits until this process enqueues a job; for ever where nothing is told.
+async fn told(enqueued: &mut Option<watch::Receiver<()>>) {
+    if let Some(receiver) = enqueued.as_mut() {
+        if receiver.changed().await.is_ok() {
+            return;
+        }
+        *enqueued = None;
+    }
+    std::future::pending().await
 }

@@ -38,19 +38,20 @@ pub(super) struct Head {
     pub id: String,
     #[serde(rename = "type")]
     pub job_type: String,
-    #[serde(default)]
+    // Of what is optional nothing may keep a job from its handler: servers differ in how they write it.
+    #[serde(default, deserialize_with = "lenient")]
     pub queue: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     pub attempt: Option<u32>,
     #[serde(default, deserialize_with = "lenient")]
     pub max_attempts: Option<u32>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     pub lease_token: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     timeout_ms: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     timeout: Option<f64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     pub visibility_timeout_ms: Option<u64>,
     /// The version of the arguments.
     #[serde(default)]

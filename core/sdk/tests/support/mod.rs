@@ -1,5 +1,7 @@
 //! A server played by the test, and a host whose handlers are the test.
 #![allow(dead_code, reason = "each test file uses its part")]
+pub mod double;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

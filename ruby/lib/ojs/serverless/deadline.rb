@@ -10,10 +10,10 @@ module OJS
         @end = seconds && (now + seconds - [margin, seconds / 2.0].min)
       end
 
-      # That of an invocation of AWS Lambda; without one where the context does not say.
-      def self.of_lambda(context, margin)
+      # That of an invocation of AWS Lambda; where the context does not say, +otherwise+ is the time in seconds.
+      def self.of_lambda(context, margin, otherwise = nil)
         says = context.respond_to?(:get_remaining_time_in_millis)
-        new(says ? context.get_remaining_time_in_millis / 1000.0 : nil, margin)
+        new(says ? context.get_remaining_time_in_millis / 1000.0 : otherwise, margin)
       end
 
       # Seconds that are left, +most+ at most; nil without a limit.

@@ -62,9 +62,17 @@ module OJS
         job.key?("args")
       end
 
-      # The same delivery with the whole job.
-      def with(job)
-        Delivery.new({ "job" => job, "worker_id" => worker_id, "lease_token" => @lease_token, "delivery_id" => id })
+      # Whether the server has a checkpoint of the job that is too large for the message as well.
+      def checkpoint_ref?
+        job["checkpoint_ref"] == true
+      end
+
+      # The same delivery with the whole job, as the server has it. Members of the message count: its lease and its
+      # attempt are those of this delivery.
+      def with(found, checkpoint = nil)
+        whole = found.merge(job).except("checkpoint_ref")
+        whole["checkpoint"] = checkpoint.slice("state", "sequence") if checkpoint
+        Delivery.new({ "job" => whole, "worker_id" => worker_id, "lease_token" => @lease_token, "delivery_id" => id })
       end
 
       # Whether the delivery proves the lease by a token.

@@ -195,7 +195,7 @@ module OJS
       end
 
       def raise_failure(outcome)
-        error = Outcome.reported(*outcome).last[:error]&.transform_keys(&:to_s)
+        error = Outcome.reported(*outcome).last[:error]
         error ||= { "message" => NOT_REPORTED, "code" => "not_reported", "retryable" => true }
         about = error.slice("code", "retryable", "details").transform_keys(&:to_sym)
         raise DeliveryFailedError.new(error["message"], **about)

@@ -30,7 +30,7 @@ module OJS
       # will be tried again ends the work on its message group: that message and those behind it come again, and other
       # groups go on. Jobs of other queues run side by side, as many as a worker would run.
       def handle_sqs(event:, context: nil)
-        deadline = Deadline.of_lambda(context, @margin)
+        deadline = Deadline.of_lambda(context, @margin, @timeout)
         records = event.fetch("Records", [])
         failed = records.any? { |record| group(record) } ? in_order(records, deadline) : side_by_side(records, deadline)
         { "batchItemFailures" => failed.map { |record| { "itemIdentifier" => record["messageId"] } } }
@@ -42,7 +42,7 @@ module OJS
         body = body.unpack1("m0") if event["isBase64Encoded"]
         method = event["httpMethod"] || event.dig("requestContext", "http", "method")
         headers = event["headers"] || (event["multiValueHeaders"] || {}).transform_values(&:first)
-        http(answer(method.to_s, headers, body, deadline: Deadline.of_lambda(context, @margin)))
+        http(answer(method.to_s, headers, body, deadline: Deadline.of_lambda(context, @margin, @timeout)))
       rescue ArgumentError
         http(Answer.refusal(400, "invalid_request", "the body is not base64"))
       end
@@ -50,13 +50,13 @@ module OJS
       # Runs the job in +detail+. Raises DeliveryFailedError when the job has failed and no server knows: then Lambda
       # calls the function again.
       def handle_event_bridge(event:, context: nil)
-        deliver(event["detail"], deadline: Deadline.of_lambda(context, @margin))
+        deliver(event["detail"], deadline: Deadline.of_lambda(context, @margin, @timeout))
       end
 
       # Runs the job that the event is, and returns +status+, +job_id+, and +result+ or +error+.
       def handle_direct(event:, context: nil)
         delivery = Delivery.read(event)
-        outcome, = @runner.settle(delivery, Deadline.of_lambda(context, @margin))
+        outcome, = @runner.settle(delivery, Deadline.of_lambda(context, @margin, @timeout))
         told(outcome, job_id: delivery.job_id)
       end
 
@@ -118,7 +118,7 @@ module OJS
 
       def comes_again?(outcome)
         error = Outcome.reported(*outcome).last[:error]
-        !error.nil? && (error["retryable"] || error[:retryable])
+        !error.nil? && error["retryable"]
       end
     end
   end

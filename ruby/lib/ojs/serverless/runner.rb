@@ -41,7 +41,7 @@ module OJS
         unless delivery.whole?
           return [lost(delivery), false] unless server?
 
-          delivery = delivery.with(transport.request("GET", "/jobs/#{delivery.job_id}")["job"])
+          delivery = complete(delivery)
         end
         outcome = run(delivery, deadline)
         [outcome, server? ? report(delivery, outcome) : outcome.first == Outcome::COMPLETED]
@@ -69,6 +69,12 @@ module OJS
 
       def transport
         @worker.transport
+      end
+
+      def complete(delivery)
+        path = "/jobs/#{delivery.job_id}"
+        found = transport.request("GET", path)["job"]
+        delivery.with(found, delivery.checkpoint_ref? ? transport.request("GET", "#{path}/checkpoint") : nil)
       end
 
       def attempt(ctx)

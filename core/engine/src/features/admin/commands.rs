@@ -1,6 +1,6 @@
 //! What operators order and ask beside the protocol's own calls (extensions section 19).
 use crate::error::Applied;
-use crate::features::admin::records::{Gauges, JobPage, Maintenance};
+use crate::features::admin::records::{Gauges, JobPage, JobStep, Maintenance};
 use crate::features::admin::rules;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
@@ -60,6 +60,26 @@ impl Query for ListJobs {
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<JobPage> {
         rules::list_jobs(tables, &self.0)
+    }
+
+    fn is_search(&self) -> bool {
+        true
+    }
+}
+
+/// A page of jobs by cursor: it looks at a bounded number of rows and counts nothing.
+#[derive(Debug, Clone)]
+pub struct StepJobs(pub JobFilter);
+
+impl Query for StepJobs {
+    type Reply = JobStep;
+
+    fn answer(&self, tables: &mut dyn Tables) -> Applied<JobStep> {
+        rules::step_jobs(tables, &self.0)
+    }
+
+    fn is_search(&self) -> bool {
+        true
     }
 }
 

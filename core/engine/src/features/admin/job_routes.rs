@@ -5,11 +5,12 @@ use ojs_model::{JobState, OjsError, RetryPolicy, Timestamp};
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
-use crate::features::admin::commands::ListJobs;
+use crate::features::admin::commands::{ListJobs, StepJobs};
 use crate::features::admin::records::JobPage;
 use crate::features::dead_letters::commands::Replay;
 use crate::features::tenants::commands::GetTenant;
 use crate::http::operator::{Paging, time};
+use crate::http::page::cursor;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, job_id};
 use crate::http::terms::{invalid, job_type, state};
@@ -18,23 +19,46 @@ use crate::kernel::job::JobView;
 use crate::kernel::query::GetJob;
 use crate::kernel::render;
 use crate::kernel::typed::Command;
+use crate::store::listing::{LOOK, MAX_OFFSET, STEP};
 use crate::store::rows::{JobFilter, JobSort};
 
-/// `GET /admin/jobs?queue&state&type&since&until&sort&order&page&per_page`: newest first unless asked otherwise.
+/// `GET /admin/jobs?queue&state&type&since&until&sort&order&page&per_page&cursor&count`: newest first unless asked
+/// otherwise.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let paging = Paging::of(&params)?;
-    let filter = filter(&params, paging)?;
-    let JobPage { jobs, total, has_more } = engine.query(ListJobs(filter)).await?;
-    let mut out = String::from("{\"items\":");
-    render::list(&mut out, &jobs, render::job);
+    let cursor = params.get("cursor").map(cursor).transpose()?;
+    let filter = JobFilter { behind: cursor, ..filter(&params, paging)? };
+    if cursor.is_some() || params.flag("count")? == Some(false) {
+        let step = engine.query(StepJobs(JobFilter { look: STEP, offset: 0, ..filter })).await?;
+        return Ok(answer(
+            &step.jobs,
+            &json!({
+                "per_page": paging.per_page, "has_more": step.next.is_some(), "complete": step.is_complete,
+                "next_cursor": step.next.map(|place| place.to_string()),
+            }),
+        ));
+    }
+    if filter.offset > MAX_OFFSET {
+        let message = format!("page and per_page pass over {} jobs; the most is {MAX_OFFSET}.", filter.offset);
+        return Err(invalid("page", message).with_hint("Go on with cursor, which is the next_cursor of the page before.").into());
+    }
+    let JobPage { jobs, total, has_more, next, is_complete } = engine.query(ListJobs(JobFilter { look: LOOK, ..filter })).await?;
     let mut pagination = paging.object(total);
     if let Some(pagination) = pagination.as_object_mut() {
         pagination.insert("has_more".into(), json!(has_more));
+        pagination.insert("complete".into(), json!(is_complete));
+        pagination.insert("next_cursor".into(), json!(next.map(|place| place.to_string())));
     }
+    Ok(answer(&jobs, &pagination))
+}
+
+fn answer(jobs: &[JobView], pagination: &Value) -> Json {
+    let mut out = String::from("{\"items\":");
+    render::list(&mut out, jobs, render::job);
     push_member(&mut out, "pagination", &pagination.to_string());
     out.push('}');
-    Ok(Json::ok(out))
+    Json::ok(out)
 }
 
 /// `GET /admin/tenants/{id}/jobs`: the same of one tenant.
@@ -67,9 +91,9 @@ fn filter(params: &Params, paging: Paging) -> Result<JobFilter, OjsError> {
         until: time(params, "until")?,
         sort,
         ascending,
-        after: 0,
         limit: paging.per_page,
         offset: paging.offset(),
+        ..JobFilter::default()
     })
 }
 

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::features::pools::records::Pool;
 use crate::features::tenants::records::Usage;
 use crate::kernel::job::JobView;
+use crate::store::listing::ListPlace;
 use crate::store::record::{RecordTables, Records, record};
 use crate::store::rows::{Counts, QueueRow, WorkerInfo};
 
@@ -78,6 +79,22 @@ pub struct JobPage {
     pub total: usize,
     /// Whether there are more behind the page.
     pub has_more: bool,
+    /// Where the list goes on, when it does.
+    pub next: Option<ListPlace>,
+    /// Whether all rows were looked at that may belong to the page and to the total; false where the bound of a look
+    /// ended it.
+    pub is_complete: bool,
+}
+
+/// One step along a list: a page by cursor, without a count.
+#[derive(Debug, Clone)]
+pub struct JobStep {
+    /// The jobs; a page may be short, or empty, and go on all the same.
+    pub jobs: Vec<JobView>,
+    /// Where the list goes on, when it does.
+    pub next: Option<ListPlace>,
+    /// Whether the page was filled, or the list ended; false where the bound of a look ended it.
+    pub is_complete: bool,
 }
 
 /// What `/metrics` shows beside its counters.

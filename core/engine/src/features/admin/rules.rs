@@ -1,14 +1,16 @@
 //! Orders and questions of operators.
-use ojs_model::{ErrorCode, JobError, OjsError, Timestamp};
+use ojs_model::{ErrorCode, JobError, JobState, OjsError, Timestamp};
 
 use crate::error::{Applied, StoreError};
-use crate::features::admin::records::{Gauges, JobPage, MAX_COUNTED, Maintenance, STALE_AFTER_MS};
+use crate::features::admin::records::{Gauges, JobPage, JobStep, MAX_COUNTED, Maintenance, STALE_AFTER_MS};
 use crate::features::progress::records::ProgressTables as _;
 use crate::features::queue_config::commands::counted;
 use crate::features::statistics::records::{HOUR, KEEP_HOURS, KEEP_MINUTES, MINUTE, StatFilter, StatRow, sum_up};
 use crate::features::tenants::commands::figures;
+use crate::kernel::job::JobRow;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view;
+use crate::store::listing::{LOOK, ListPlace};
 use crate::store::rows::{Counts, DeadFilter, JobFilter, JobSort, WorkerRow};
 use crate::store::tables::Tables;
 
@@ -82,11 +84,49 @@ pub(crate) fn list_jobs(tables: &mut dyn Tables, filter: &JobFilter) -> Applied<
     let total = count(tables, filter)?;
     check_order(filter, total)?;
     // What is not there is not looked for.
-    let mut rows = if filter.offset < total || total == MAX_COUNTED { tables.jobs(filter)? } else { Vec::new() };
+    let is_there = filter.offset < total || total == MAX_COUNTED;
+    let found = if is_there { walk(tables, filter)? } else { Walked::default() };
+    // The count has looked at the same rows.
+    let end = look_end(tables, filter)?;
+    let jobs = found.rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
+    let (has_more, next, is_complete) = (found.last.is_some(), found.last.or(end), end.is_none());
+    Ok(JobPage { jobs, total, has_more, next, is_complete })
+}
+
+/// A page of jobs behind a place. It is the same work wherever that place is.
+pub(crate) fn step_jobs(tables: &mut dyn Tables, filter: &JobFilter) -> Applied<JobStep> {
+    let of_state = JobFilter { job_type: None, since: None, until: None, ..filter.clone() };
+    check_order(filter, count(tables, &of_state)?)?;
+    let found = walk(tables, filter)?;
+    let end = if found.last.is_some() { None } else { look_end(tables, filter)? };
+    let (next, is_complete) = (found.last.or(end), end.is_none());
+    let jobs = found.rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
+    Ok(JobStep { jobs, next, is_complete })
+}
+
+/// What a walk along a list has found.
+#[derive(Default)]
+struct Walked {
+    rows: Vec<JobRow>,
+    /// The place of the last row, when there are more behind it.
+    last: Option<ListPlace>,
+}
+
+fn walk(tables: &mut dyn Tables, filter: &JobFilter) -> Result<Walked, StoreError> {
+    let mut rows = tables.jobs(filter)?;
     let has_more = rows.len() > filter.limit;
     rows.truncate(filter.limit);
-    let jobs = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
-    Ok(JobPage { jobs, total, has_more })
+    let last = rows.last().filter(|_| has_more).map(|row| ListPlace::of(row, filter));
+    Ok(Walked { rows, last })
+}
+
+/// Where the look of a list ends, when there are as many rows as it may look at.
+fn look_end(tables: &mut dyn Tables, filter: &JobFilter) -> Result<Option<ListPlace>, StoreError> {
+    if filter.look == 0 || !filter.is_narrow(filter.state.is_some()) {
+        return Ok(None);
+    }
+    let last = JobFilter { whole_look: true, limit: 0, offset: filter.look - 1, ..filter.clone() };
+    Ok(tables.jobs(&last)?.first().map(|row| ListPlace::of(row, filter)))
 }
 
 /// What `/metrics` shows beside its counters.
@@ -109,7 +149,15 @@ pub(crate) fn gauges(tables: &mut dyn Tables, now: i64) -> Result<Gauges, StoreE
 
 /// Finished jobs are in no other order than that of their acceptance: to show some in another one, all would have to be sorted.
 fn check_order(filter: &JobFilter, total: usize) -> Applied<()> {
-    if filter.sort == JobSort::Created || total < MAX_COUNTED || filter.state.is_some_and(|state| !state.is_terminal()) {
+    let is_waiting = filter.state.is_some_and(|state| !state.is_terminal());
+    // These have an index by time. Of the others all are sorted for each page.
+    let by_time = matches!(filter.state, Some(JobState::Scheduled | JobState::Retryable | JobState::Active));
+    let most = match (is_waiting, by_time && filter.sort == JobSort::Scheduled) {
+        (_, true) => usize::MAX,
+        (true, false) => LOOK,
+        (false, _) => MAX_COUNTED,
+    };
+    if filter.sort == JobSort::Created || total < most {
         return Ok(());
     }
     let message = format!("{total} jobs are too many to be put into this order.");

@@ -84,6 +84,10 @@ impl Query for FindJobs {
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
         Ok(rules::find(tables, &self.filter, self.state, self.after, self.limit)?)
     }
+
+    fn is_search(&self) -> bool {
+        true
+    }
 }
 
 /// What was answered to the request with an idempotency key.

@@ -3,6 +3,7 @@ use ojs_model::OjsError;
 
 use crate::error::Applied;
 use crate::features::crons::records::CronRow;
+use crate::kernel::job::JobView;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
 use crate::store::tables::Tables;
@@ -34,6 +35,19 @@ impl Command for SwitchCron {
 
     fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<CronRow> {
         transaction.switch_cron(&self.name, self.enabled)
+    }
+}
+
+/// Run the entry of a name now, as if its time had come. The next time stays.
+#[derive(Debug, Clone)]
+pub struct RunCron(pub String);
+
+impl Command for RunCron {
+    /// The job.
+    type Reply = JobView;
+
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<JobView> {
+        transaction.run_cron(&self.0)
     }
 }
 
@@ -73,5 +87,9 @@ impl Query for ListCrons {
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Vec<CronRow>> {
         let scope = tables.names().scope.clone();
         Ok(tables.crons()?.into_iter().filter(|row| row.is_seen(&scope)).collect())
+    }
+
+    fn is_search(&self) -> bool {
+        true
     }
 }

@@ -13,9 +13,10 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::engine::Engine;
-use crate::features::crons::commands::{DeleteCron, GetCron, ListCrons, PutCron, SwitchCron};
+use crate::features::crons::commands::{DeleteCron, GetCron, ListCrons, PutCron, RunCron, SwitchCron};
 use crate::features::crons::records::{CronRow, Overlap};
 use crate::http::caller::Asker;
+use crate::http::jobs::wrapped as job_text;
 use crate::http::page::pagination;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, parse, read_body};
@@ -53,6 +54,9 @@ struct CronBody<'a> {
     meta: Option<&'a RawValue>,
     #[serde(borrow)]
     options: Option<&'a RawValue>,
+    /// Of the flat form: the SDK for Ruby sends it beside the options.
+    #[serde(borrow)]
+    queue: Option<&'a RawValue>,
 }
 
 impl CronBody<'_> {
@@ -93,6 +97,10 @@ impl CronBody<'_> {
         members.retain(|name, raw| matches!(*name, "type" | "args" | "meta" | "options" | "version") && raw.get() != "null");
         let empty = RawValue::from_string("[]".to_owned()).map_err(|error| OjsError::invalid_field("args", error.to_string()))?;
         members.entry("args").or_insert(&empty);
+        let queue = self.with_queue(members.get("options").copied())?;
+        if let Some(options) = &queue {
+            members.insert("options", options);
+        }
         let unique = self.usually_unique(members.get("options").copied())?;
         if let Some(options) = &unique {
             members.insert("options", options);
@@ -103,6 +111,15 @@ impl CronBody<'_> {
             error
         })?;
         Ok(text)
+    }
+
+    /// The options with the queue of the flat form, when they name none.
+    fn with_queue(&self, options: Option<&RawValue>) -> Result<Option<Box<RawValue>>, OjsError> {
+        let Some(queue) = self.queue.filter(|raw| raw.get() != "null" && self.job_template.is_none()) else { return Ok(None) };
+        let Ok(mut options) = serde_json::from_str::<Members<'_>>(options.map_or("{}", RawValue::get)) else { return Ok(None) };
+        options.entry("queue").or_insert(queue);
+        let wrong = |error: serde_json::Error| OjsError::invalid_field("queue", error.to_string());
+        serde_json::value::to_raw_value(&options).map(Some).map_err(wrong)
     }
 
     /// Who asks for neither policy gets both: a tick is skipped while a job of its kind waits or runs (EI-R004, section 13 of the
@@ -182,6 +199,12 @@ pub async fn switch(
         .ok_or_else(|| OjsError::invalid_field("enabled", "enabled is required: true or false."))?;
     let name = stored_name(&engine, name)?;
     Ok(Json::ok(wrapped(&engine.execute(SwitchCron { name, enabled }).await?, &engine)))
+}
+
+/// `POST /cron/{name}/run`: a job now, beside those of the schedule.
+pub async fn run(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
+    let job = engine.execute(RunCron(stored_name(&engine, name)?)).await?;
+    Ok(Json::created(job_text(&job, |_| {}), Some(format!("/ojs/v1/jobs/{}", job.row.id))))
 }
 
 pub async fn delete(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {

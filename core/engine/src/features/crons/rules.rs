@@ -9,9 +9,11 @@ use crate::error::{Applied, StoreError};
 use crate::features::crons::records::{CronRow, Overlap};
 use crate::kernel::emit::job_type_of;
 use crate::kernel::enqueue::Link;
-use crate::kernel::job::JobRow;
+use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::part::Part;
 use crate::kernel::transaction::Transaction;
+use crate::kernel::view::visible_view;
+use crate::spans::step;
 
 /// Most jobs that wait for an earlier one to end: a job that never ends must not pile up work for years.
 pub(super) const MAX_WAITING: i64 = 100;
@@ -65,6 +67,7 @@ impl Transaction<'_> {
             if !self.takes_cron(&row.name) {
                 continue;
             }
+            let _span = step!("ojs.cron.trigger", ojs.cron.name = row.name);
             let previous = self.going_on(&row)?;
             if row.next_at > 0 && row.next_at <= self.now.as_millis() {
                 let due = Timestamp::from_millis(row.next_at);
@@ -133,6 +136,34 @@ impl Transaction<'_> {
                 return Ok(());
             }
         }
+        self.note_run(row, &job, due)
+    }
+
+    /// Runs an entry now, whether it is enabled or not. Its next time stays.
+    pub(crate) fn run_cron(&mut self, name: &str) -> Applied<JobView> {
+        let mut row = self.known_cron(name)?;
+        let previous = self.going_on(&row)?;
+        let replaces = match (row.overlap, &previous) {
+            (Overlap::Skip | Overlap::Enqueue, Some(job)) => return Err(still_going_on(&row, job).into()),
+            (Overlap::CancelPrevious, Some(job)) => {
+                self.withdraw(job, "\"reason\":\"replaced by a later cron run\"")?;
+                true
+            }
+            _ => false,
+        };
+        let mut job = NewJob::parse_signed_of(&stamped(&row, self.now), self.now, row.tenant())?;
+        if replaces {
+            // The job that it replaces has just been cancelled for it.
+            job.unique = None;
+        }
+        self.judge(&job.job_type, &job.body)?;
+        self.place_step(&job, Link::default())?;
+        self.note_run(&mut row, &job, self.now)?;
+        self.tables.put_cron(&row)?;
+        visible_view(self.tables, job.id)
+    }
+
+    fn note_run(&mut self, row: &mut CronRow, job: &NewJob, due: Timestamp) -> Result<(), StoreError> {
         row.run_count += 1;
         row.last_at = self.now.as_millis();
         row.last_job = Some(job.id);
@@ -169,6 +200,15 @@ impl Transaction<'_> {
         json::push_text(&mut extra, "cron_expr", &row.expression);
         extra
     }
+}
+
+/// What the overlap policy of an entry forbids.
+fn still_going_on(row: &CronRow, job: &JobRow) -> OjsError {
+    let (name, policy, state) = (row.own_name(), row.overlap.as_str(), job.state.as_str());
+    let message = format!("The latest job of cron entry '{name}' is {state}, and its overlap policy is {policy}.");
+    let details = serde_json::json!({"cron_name": name, "existing_job_id": job.id.to_string(), "overlap_policy": policy});
+    let hint = "Wait for that job or cancel it; the overlap policy allow runs jobs beside each other.";
+    OjsError::new(ErrorCode::Conflict, message).with_details(details).with_hint(hint)
 }
 
 /// The template with `meta.cron_name` and `meta.cron_triggered_at`.

@@ -99,6 +99,10 @@ impl Query for ListDead {
         let jobs = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
         Ok((jobs, total))
     }
+
+    fn is_search(&self) -> bool {
+        true
+    }
 }
 
 /// One dead letter.
@@ -126,5 +130,9 @@ impl Query for CountDead {
     fn answer(&self, tables: &mut dyn Tables) -> Applied<DeadStats> {
         let tenant = tables.names().scope.num();
         Ok(tables.dead_stats(tenant)?)
+    }
+
+    fn is_search(&self) -> bool {
+        true
     }
 }

@@ -2,11 +2,13 @@
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use ojs_model::json::push_member;
+use serde_json::json;
 
 use crate::engine::Engine;
 use crate::features::dead_letters::commands::{DeleteDeadLetter, ListDead};
 use crate::features::dead_letters::routes::filter;
 use crate::http::operator::Paging;
+use crate::http::page::cursor;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, job_id};
 use crate::kernel::render;
@@ -16,11 +18,20 @@ use crate::store::rows::DeadFilter;
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let paging = Paging::of(&params)?;
-    let filter = DeadFilter { limit: paging.per_page, offset: paging.offset(), ..filter(&params)? };
+    let behind = params.get("cursor").map(cursor).transpose()?;
+    let offset = if behind.is_some() { 0 } else { paging.offset() };
+    let filter = DeadFilter { limit: paging.per_page + 1, offset, behind, ..filter(&params)? };
     let (jobs, total) = engine.query(ListDead(filter)).await?;
     let mut out = String::from("{\"items\":");
-    render::list(&mut out, &jobs, render::job);
-    push_member(&mut out, "pagination", &paging.object(total).to_string());
+    let has_more = jobs.len() > paging.per_page;
+    let page = jobs.get(..paging.per_page).unwrap_or(&jobs);
+    render::list(&mut out, page, render::job);
+    let mut pagination = paging.object(total);
+    if let Some(object) = pagination.as_object_mut() {
+        let next = page.last().filter(|_| has_more).map(|last| DeadFilter::place(&last.row).to_string());
+        object.extend([("has_more".to_owned(), json!(has_more)), ("next_cursor".to_owned(), json!(next))]);
+    }
+    push_member(&mut out, "pagination", &pagination.to_string());
     out.push('}');
     Ok(Json::ok(out))
 }

@@ -16,7 +16,7 @@ use crate::features::dead_letters::commands::{
 };
 use crate::features::dead_letters::records::Override;
 use crate::http::jobs::{changed, wrapped};
-use crate::http::page::pagination;
+use crate::http::page::cursor;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, job_id, parse, read_body};
 use crate::http::terms::{job_type as pattern, moment};
@@ -31,12 +31,24 @@ const MAX_PAGE: usize = 100;
 /// `GET /dead-letter?queue&type&error_type&since&until&limit&offset`: newest first.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
-    let (limit, offset) = params.page(MAX_PAGE)?;
-    let filter = DeadFilter { limit, offset, ..filter(&params)? };
-    let (jobs, total) = engine.query(ListDead(filter)).await?;
+    // A cursor that is a number is an offset: clients of the time before places have such ones.
+    let behind = params.get("cursor").filter(|text| text.parse::<usize>().is_err()).map(cursor).transpose()?;
+    let limit = params.number("limit", 50, MAX_PAGE)?.max(1);
+    let offset = if behind.is_some() { 0 } else { params.page(MAX_PAGE)?.1 };
+    let (jobs, total) = engine.query(ListDead(DeadFilter { limit: limit + 1, offset, behind, ..filter(&params)? })).await?;
+    let page = jobs.get(..limit).unwrap_or(&jobs);
     let mut out = String::from("{\"jobs\":");
-    render::list(&mut out, &jobs, render::job);
-    push_member(&mut out, "pagination", &pagination(total, limit, offset).to_string());
+    render::list(&mut out, page, render::job);
+    let mut object = json!({"total": total, "limit": limit, "has_more": jobs.len() > limit});
+    if let Some(object) = object.as_object_mut() {
+        if behind.is_none() {
+            object.insert("offset".into(), json!(offset));
+        }
+        if let Some(last) = page.last().filter(|_| jobs.len() > limit) {
+            object.insert("next_cursor".into(), json!(DeadFilter::place(&last.row).to_string()));
+        }
+    }
+    push_member(&mut out, "pagination", &object.to_string());
     out.push('}');
     Ok(Json::ok(out))
 }

@@ -58,6 +58,10 @@ impl Query for SearchHistory {
         })?;
         Ok((entries, next))
     }
+
+    fn is_search(&self) -> bool {
+        true
+    }
 }
 
 /// The workflow that a job is part of, with all its steps.

@@ -101,12 +101,13 @@ impl Verdict {
     }
 }
 
-fn code_of(fault: &Fault) -> &'static str {
+pub(super) fn code_of(fault: &Fault) -> &'static str {
     match fault {
         Fault::Refused(_) => "push_target_refused",
         Fault::Redirect(_) => "push_redirected",
         Fault::Timeout(_) => "push_timeout",
-        Fault::Connection(_) => "push_unreachable",
+        Fault::Connection(_) | Fault::Unreachable(_) => "push_unreachable",
+        Fault::Unsigned(_) => "push_unsigned",
     }
 }
 
@@ -129,7 +130,7 @@ fn failure(error: Option<&Value>) -> JobError {
 }
 
 /// An error of the delivery, as opposed to one of the function.
-fn delivery_error(code: &str, message: &str, answer: Option<&Answer>) -> JobError {
+pub(super) fn delivery_error(code: &str, message: &str, answer: Option<&Answer>) -> JobError {
     let mut details = json!({"source": "delivery"});
     if let (Some(answer), Some(details)) = (answer, details.as_object_mut()) {
         details.insert("status_code".to_owned(), answer.status.into());

@@ -55,9 +55,14 @@ impl Delivery {
 
     /// What is sent, in the form of "Serverless Integration", section 2.2.
     pub(crate) fn body(&self, id: &str) -> String {
+        body(&self.envelope(), &self.endpoint, id)
+    }
+
+    /// The job as a fetch hands it out.
+    pub(crate) fn envelope(&self) -> String {
         let mut job = String::with_capacity(1_024);
         render::leased(&mut job, &self.job);
-        body(&job, &self.endpoint, id)
+        job
     }
 
     /// Its request, stamped and signed.
@@ -87,7 +92,7 @@ pub(crate) fn post(endpoint: &EndpointRow, id: &str, body: String, now: Timestam
     add(&mut headers, "x-ojs-idempotency-window", &timeout.saturating_mul(2).as_secs().max(1).to_string());
     // A signed body goes to the registered address only, so no redirect is followed.
     let bounds = Bounds { timeout: Some(timeout), answer_bytes: MAX_RESULT_BYTES + FRAME_BYTES, redirects: 0 };
-    Post { url: endpoint.endpoint.clone(), headers, body: Bytes::from(body), bounds }
+    Post { url: endpoint.endpoint.clone(), headers, body: Bytes::from(body), bounds, aws: None }
 }
 
 #[cfg(test)]

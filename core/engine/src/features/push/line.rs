@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use super::pattern::{fits, is_glob};
 use super::records::EndpointRow;
 use super::routing::{Job, Routing};
+use super::sqs::QueueAddress;
 
 /// How long it takes until an endpoint is asked again that was found full.
 const FULL_PAUSE: Duration = Duration::from_secs(1);
@@ -20,6 +21,8 @@ pub(crate) struct Target {
     pub(crate) row: EndpointRow,
     /// Its rules.
     pub(crate) routing: Routing,
+    /// Set for a queue of Amazon SQS.
+    pub(crate) queue: Option<QueueAddress>,
     /// Until when it takes nothing, by the clock of the store.
     closed_until: AtomicI64,
     /// It holds as many jobs as it may.
@@ -45,6 +48,7 @@ impl Target {
     pub(crate) fn new(row: EndpointRow) -> Self {
         Self {
             routing: Routing::stored(&row.routing),
+            queue: QueueAddress::stored(&row.endpoint),
             row,
             closed_until: AtomicI64::new(0),
             full: AtomicBool::new(false),

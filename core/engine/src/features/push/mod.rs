@@ -2,7 +2,8 @@
 //!
 //! Each endpoint has a worker of its own, whose jobs are claimed as those of any worker; only the request goes in the
 //! other direction. `line` says which endpoints take jobs of a queue, `claim` claims for them, `sender` sends and
-//! settles, `answer` says what an answer means for the job, and `health` what it means for the endpoint.
+//! settles, `answer` says what an answer means for the job, and `health` what it means for the endpoint. `sqs` is for
+//! queues of Amazon as endpoints.
 mod answer;
 mod audit;
 mod claim;
@@ -17,6 +18,7 @@ mod register;
 pub(crate) mod routes;
 mod routing;
 pub(crate) mod sender;
+mod sqs;
 mod trial;
 
 use crate::kernel::hooks::Feature;

@@ -80,8 +80,16 @@ impl EndpointRow {
     /// The id of the worker that holds the jobs which are sent to it.
     #[must_use]
     pub fn worker_id(&self) -> String {
-        format!("push_worker_{}", self.id)
+        format!("{WORKER}{}", self.id)
     }
+}
+
+/// How the ids of workers begin that hold the jobs of endpoints.
+const WORKER: &str = "push_worker_";
+
+/// Whether a worker holds the jobs of an endpoint.
+pub(crate) fn is_worker_of_endpoint(worker: &str) -> bool {
+    worker.strip_prefix(WORKER).is_some_and(|id| id.parse::<JobId>().is_ok())
 }
 
 /// Endpoints.

@@ -1,13 +1,14 @@
 //! What a client may ask of an endpoint, checked before it is stored.
-use ojs_model::{JobId, OjsError, Timestamp};
+use ojs_model::{ErrorCode, JobId, OjsError, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::records::EndpointRow;
 use super::routing::{MAX_WEIGHT, Routing};
+use super::sqs::QueueAddress;
 use crate::http::page::stamp;
-use crate::outgoing::Secret;
 use crate::outgoing::guard::Guard;
 use crate::outgoing::input::{list, prefixed_id, truth, web_address};
+use crate::outgoing::{Outgoing, Secret};
 
 /// Longest name of a provider, bytes.
 const MAX_PROVIDER: usize = 64;
@@ -15,21 +16,46 @@ const MAX_PROVIDER: usize = 64;
 const CONCURRENCY: i64 = 10;
 /// Milliseconds for an answer, where the client does not say.
 const TIMEOUT_MS: i64 = 30_000;
+/// The same for a queue: jobs that wait in it, and the time for waiting and running. It is the lease of jobs that a
+/// worker does not limit.
+const QUEUE_NUMBERS: (i64, i64) = (1_000, 1_800_000);
 /// Bounds of `max_concurrency`.
 const CONCURRENCIES: (i64, i64) = (1, 10_000);
 /// Bounds of `timeout_ms`: the longest is what a function may run on Amazon Lambda.
 const TIMEOUTS_MS: (i64, i64) = (100, 900_000);
+/// The same for a queue: the longest is what a message may be invisible in SQS.
+const QUEUE_TIMEOUTS_MS: (i64, i64) = (1_000, 43_200_000);
 
 type Members = Map<String, Value>;
 type Checked<T> = Result<T, OjsError>;
+
+/// What a server can send to.
+#[derive(Clone)]
+pub(crate) struct Reach {
+    guard: Guard,
+    has_region: bool,
+}
+
+impl Reach {
+    /// That of a client.
+    pub(crate) fn of(outgoing: &Outgoing) -> Self {
+        Self { guard: outgoing.guard().clone(), has_region: outgoing.aws_region().is_some() }
+    }
+}
 
 /// Takes over what a request says. Members that it does not have stay as they are; `null` sets optional ones back.
 ///
 /// # Errors
 /// 400 that names the member.
-pub(crate) fn apply(row: &mut EndpointRow, body: &Members, guard: &Guard) -> Checked<()> {
+pub(crate) fn apply(row: &mut EndpointRow, body: &Members, reach: &Reach) -> Checked<()> {
     if let Some(address) = body.get("endpoint") {
-        row.endpoint = web_address("endpoint", address, guard)?;
+        let was_queue = QueueAddress::is_stored(&row.endpoint);
+        row.endpoint = target(address, reach)?;
+        let is_queue = QueueAddress::is_stored(&row.endpoint);
+        if is_queue != was_queue {
+            // What is usual for the one is wrong for the other.
+            (row.max_concurrency, row.timeout_ms) = usual(is_queue);
+        }
     }
     if let Some(types) = body.get("job_types") {
         row.job_types = patterns("job_types", types)?;
@@ -61,6 +87,31 @@ pub(crate) fn apply(row: &mut EndpointRow, body: &Members, guard: &Guard) -> Che
     }
 }
 
+/// The address of an endpoint as it is stored.
+fn target(address: &Value, reach: &Reach) -> Checked<String> {
+    let Some(queue) = address.as_str().and_then(QueueAddress::read) else {
+        return web_address("endpoint", address, &reach.guard);
+    };
+    let hint = "Write it as sqs:https://sqs.REGION.amazonaws.com/ACCOUNT/NAME, or as its ARN.";
+    let wrong = |message: String| OjsError::invalid_field("endpoint", message);
+    let queue = queue.map_err(|why| wrong(format!("endpoint names no queue of SQS: {why}.")).with_hint(hint))?;
+    if !Outgoing::HAS_AWS {
+        let message = "This build of the server sends nothing to Amazon SQS: it was built without the feature sqs.";
+        return Err(OjsError::new(ErrorCode::Unsupported, message));
+    }
+    web_address("endpoint", &queue.url.as_str().into(), &reach.guard)?;
+    if queue.region.is_none() && !reach.has_region {
+        let message = "endpoint names a queue without its region, and the server has no region.";
+        return Err(wrong(message.to_owned()).with_hint("Set AWS_REGION for the server, or --aws-region."));
+    }
+    Ok(queue.endpoint())
+}
+
+/// `max_concurrency` and `timeout_ms`, where the client does not say.
+fn usual(is_queue: bool) -> (i64, i64) {
+    if is_queue { QUEUE_NUMBERS } else { (CONCURRENCY, TIMEOUT_MS) }
+}
+
 fn apply_config(row: &mut EndpointRow, config: &Members) -> Checked<()> {
     for name in config.keys() {
         let known = ["max_concurrency", "timeout_ms", "signing_secret", "weight", "retry_429"];
@@ -70,8 +121,11 @@ fn apply_config(row: &mut EndpointRow, config: &Members) -> Checked<()> {
             return Err(OjsError::invalid_field(&field, message));
         }
     }
-    set(&mut row.max_concurrency, config, "max_concurrency", CONCURRENCY, CONCURRENCIES)?;
-    set(&mut row.timeout_ms, config, "timeout_ms", TIMEOUT_MS, TIMEOUTS_MS)?;
+    let is_queue = QueueAddress::is_stored(&row.endpoint);
+    let (concurrency, timeout) = usual(is_queue);
+    let timeouts = if is_queue { QUEUE_TIMEOUTS_MS } else { TIMEOUTS_MS };
+    set(&mut row.max_concurrency, config, "max_concurrency", concurrency, CONCURRENCIES)?;
+    set(&mut row.timeout_ms, config, "timeout_ms", timeout, timeouts)?;
     set(&mut row.weight, config, "weight", 1, (0, MAX_WEIGHT))?;
     match config.get("retry_429") {
         None => {}

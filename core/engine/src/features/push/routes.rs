@@ -9,7 +9,8 @@ use super::commands::{ChangeEndpoint, CreateEndpoint, DeleteEndpoint, GetEndpoin
 use super::delivery::{body, delivery_id, post};
 use super::health::Sign;
 use super::records::EndpointRow;
-use super::register::{apply, blank, described, endpoint_id, secret};
+use super::register::{Reach, apply, blank, described, endpoint_id, secret};
+use super::sqs::{Judgement, QueueAddress};
 use super::trial::{Trial, trial_job};
 use crate::engine::Engine;
 use crate::http::call::Call;
@@ -30,7 +31,7 @@ pub async fn create(State(engine): State<Engine>, call: Call) -> Result<Json, Fa
     let members: Members = call.parse()?;
     required(&members, &[("endpoint", "https://example.com/path"), ("job_types", "a list")])?;
     let mut row = blank(secret(&members)?, engine.now());
-    apply(&mut row, &members, engine.outgoing().guard())?;
+    apply(&mut row, &members, &Reach::of(engine.outgoing()))?;
     let row = engine.execute(CreateEndpoint(row)).await?;
     let shown = wrapped(&engine, &row, true);
     let location = format!("/ojs/v1/push/endpoints/{}", super::register::wire_id(row.id));
@@ -60,8 +61,8 @@ pub async fn change(State(engine): State<Engine>, Path(text): Path<String>, call
         return Err(secret_is_rotated("config.signing_secret").into());
     }
     not_null(&members, &["endpoint", "job_types", "active"])?;
-    let guard = engine.outgoing().guard().clone();
-    let change = move |row: &mut EndpointRow, _: i64| apply(row, &members, &guard);
+    let reach = Reach::of(engine.outgoing());
+    let change = move |row: &mut EndpointRow, _: i64| apply(row, &members, &reach);
     let row = engine.execute(ChangeEndpoint { id, change }).await?;
     Ok(Json::ok(wrapped(&engine, &row, false)))
 }
@@ -85,12 +86,22 @@ pub async fn test(State(engine): State<Engine>, Path(text): Path<String>) -> Res
     let row = engine.query(GetEndpoint(endpoint_id(&text)?)).await?;
     let (now, job) = (engine.now(), JobId::now_v7());
     let id = delivery_id(now, 0);
-    let mut post = post(&row, &id, body(&trial_job(job, &row), &row, &id), now);
-    crate::outgoing::signed::add(&mut post.headers, "x-ojs-job-id", &job.to_string());
+    let (trial, queue) = (trial_job(job, &row), QueueAddress::stored(&row.endpoint));
+    let post = match &queue {
+        Some(queue) => super::sqs::trial(queue, &job.to_string(), &id, trial),
+        None => {
+            let mut post = post(&row, &id, body(&trial, &row, &id), now);
+            crate::outgoing::signed::add(&mut post.headers, "x-ojs-job-id", &job.to_string());
+            post
+        }
+    };
     let began = Instant::now();
     let came = engine.outgoing().post(&post).await;
     let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let Trial { outcome, explanation, sign } = Trial::of(&came, row.retry_429);
+    let Trial { outcome, explanation, sign } = match queue {
+        Some(_) => Trial::queued(Judgement::of(&came, 1)),
+        None => Trial::of(&came, row.retry_429),
+    };
     let (status, answer, error) = match came {
         Ok(answer) => (Some(answer.status), Some(answer.body.chars().take(1_024).collect::<String>()), None),
         Err(fault) => (None, None, Some(fault.to_string())),

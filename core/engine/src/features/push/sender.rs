@@ -20,6 +20,7 @@ use super::health::{Note, Sign};
 use super::line::{Line, Target};
 use super::pattern::{fits, is_glob};
 use super::records::{EndpointRow, MAX_ENDPOINTS};
+use super::sqs::{Batch, Fate, Judgement, batches};
 use crate::error::{Applied, Refusal, StoreError};
 use crate::kernel::command::{Exchange, Outcome, OutcomeReport};
 use crate::kernel::wake::{Registration, Wakeups};
@@ -202,15 +203,54 @@ impl Sender {
                 is_news |= target.shut(why, *ended, asked_at);
             }
         }
-        for (place, delivery) in deliveries {
-            let Some((target, seat)) = line.targets.get(place).zip(seats.split(1)) else { continue };
-            self.flights.spawn(Arc::clone(self).deliver(Arc::clone(target), delivery, seat));
-        }
+        self.dispatch(line, deliveries, seats);
         if is_news {
             return Ok(Look::Again);
         }
         let pause = next_at.map(|at| Duration::from_millis(Timestamp::from_millis(at).millis_since(now)));
         Ok(Look::Wait(pause.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN)))
+    }
+
+    /// Starts a task for each delivery, and one for each batch of deliveries to a queue.
+    fn dispatch(self: &Arc<Self>, line: &Line, deliveries: Vec<(usize, Delivery)>, mut seats: OwnedSemaphorePermit) {
+        let mut queued: BTreeMap<usize, Vec<Delivery>> = BTreeMap::new();
+        for (place, delivery) in deliveries {
+            let Some(target) = line.targets.get(place) else { continue };
+            if target.queue.is_some() {
+                queued.entry(place).or_default().push(delivery);
+            } else if let Some(seat) = seats.split(1) {
+                self.flights.spawn(Arc::clone(self).deliver(Arc::clone(target), delivery, seat));
+            }
+        }
+        for (place, deliveries) in queued {
+            let Some(target) = line.targets.get(place) else { continue };
+            let Some(queue) = &target.queue else { continue };
+            for batch in batches(queue, deliveries) {
+                let Some(seat) = seats.split(batch.deliveries.len()) else { continue };
+                self.flights.spawn(Arc::clone(self).send_batch(Arc::clone(target), batch, seat));
+            }
+        }
+    }
+
+    /// One request to a queue. Jobs that the queue has taken stay active: the function behind it settles them, or their
+    /// leases end.
+    async fn send_batch(self: Arc<Self>, target: Arc<Target>, batch: Batch, seats: OwnedSemaphorePermit) {
+        let began = Instant::now();
+        let came = self.parts.outgoing.post(&batch.post()).await;
+        let Judgement { fates, note } = Judgement::of(&came, batch.deliveries.len());
+        tracing::debug!(messages = fates.len(), status = note.status, reason = note.reason, "push: a batch for a queue");
+        if let Some(first) = batch.deliveries.first() {
+            self.note(&target, first, note).await;
+        }
+        for (delivery, fate) in batch.deliveries.iter().zip(fates) {
+            let outcome = if matches!(fate, Fate::Queued) { "queued" } else { "undelivered" };
+            lock(&self.parts.metrics.push).add(outcome, began.elapsed());
+            if let Fate::Settled(outcome) = fate {
+                self.settle(delivery, outcome).await;
+                target.has_room();
+            }
+        }
+        drop(seats);
     }
 
     /// One delivery. Its job is active under a lease; nothing of it is kept here.

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::answer::Verdict;
 use super::health::Sign;
 use super::records::EndpointRow;
+use super::sqs::{Fate, Judgement};
 use crate::kernel::command::Outcome;
 use crate::outgoing::{Answer, Fault};
 
@@ -61,5 +62,25 @@ impl Trial {
             }
         };
         Self { outcome, explanation, sign: note.sign }
+    }
+
+    /// Explains what came of a message to a queue.
+    pub(crate) fn queued(judgement: Judgement) -> Self {
+        let Judgement { fates, note } = judgement;
+        let (outcome, explanation) = match (fates.first(), &note.sign) {
+            (Some(Fate::Queued), _) => {
+                let told = "The queue took the message. The function behind it gets a job of the type";
+                ("queued", format!("{told} {TYPE}, which the server does not know: it ends without a trace."))
+            }
+            (_, Sign::Refused) => {
+                let todo = "Check its address, and that the server's credentials allow sqs:SendMessage";
+                ("refused", format!("{}. {todo}. A real delivery would disable the endpoint.", note.reason))
+            }
+            (_, Sign::Busy(_)) => ("busy", format!("{}. A real job would be sent again after a pause.", note.reason)),
+            (Some(Fate::Settled(Outcome::Nack(error))), _) => ("refused", format!("{}.", error.message)),
+            (_, _) => ("undelivered", format!("{}. Five failures in a row open the breaker for a minute.", note.reason)),
+        };
+        let sign = if outcome == "queued" { Sign::Answered } else { note.sign };
+        Self { outcome, explanation, sign }
     }
 }

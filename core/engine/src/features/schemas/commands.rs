@@ -117,4 +117,8 @@ impl Query for ListSchemas {
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
         Ok((tables.schemas(self.limit, self.offset)?, tables.count_schemas()?))
     }
+
+    fn is_search(&self) -> bool {
+        true
+    }
 }

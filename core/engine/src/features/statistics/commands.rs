@@ -1,6 +1,6 @@
 //! What is asked of figures.
 use crate::error::Applied;
-use crate::features::statistics::records::{StatFilter, StatRow};
+use crate::features::statistics::records::{Pace, StatFilter, StatRow};
 use crate::kernel::typed::Query;
 use crate::store::tables::Tables;
 
@@ -13,5 +13,10 @@ impl Query for ReadStats {
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Vec<StatRow>> {
         Ok(tables.stats(&self.0)?)
+    }
+
+    /// The pace of the last minutes is part of other answers.
+    fn is_search(&self) -> bool {
+        self.0.until.saturating_sub(self.0.since) > 2 * Pace::BACK
     }
 }

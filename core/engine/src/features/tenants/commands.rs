@@ -146,6 +146,10 @@ impl Query for ListTenants {
         let views = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
         Ok((views, total))
     }
+
+    fn is_search(&self) -> bool {
+        true
+    }
 }
 
 fn view(tables: &mut dyn Tables, row: TenantRow) -> Result<TenantView, StoreError> {

@@ -69,6 +69,10 @@ impl<Q: Query> Query for Within<Q> {
         leave(tables);
         reply
     }
+
+    fn is_search(&self) -> bool {
+        self.asked.is_search()
+    }
 }
 
 /// Carries out the parts of a command, each within the tenant.

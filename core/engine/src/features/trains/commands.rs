@@ -96,6 +96,10 @@ impl Query for ListTrains {
         }
         Ok((page, total))
     }
+
+    fn is_search(&self) -> bool {
+        true
+    }
 }
 
 /// How many trains there are, how many of them are held, and how many cars.

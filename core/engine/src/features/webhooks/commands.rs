@@ -215,4 +215,8 @@ impl Query for ListDeliveries {
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
         Ok(tables.deliveries(&self.0)?)
     }
+
+    fn is_search(&self) -> bool {
+        true
+    }
 }

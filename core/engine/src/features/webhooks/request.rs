@@ -34,7 +34,7 @@ pub(crate) fn post(subscription: &SubscriptionRow, sent: Sent<'_>, source: &str,
     // A type of an event has characters of headers only.
     add(&mut headers, "x-ojs-event-type", sent.event_type);
     add(&mut headers, "x-ojs-subscription-id", &format!("{SUBSCRIPTION}{}", subscription.id));
-    Post { url: subscription.url.clone(), headers, body: Bytes::from(body), bounds: Bounds::default() }
+    Post { url: subscription.url.clone(), headers, body: Bytes::from(body), bounds: Bounds::default(), aws: None }
 }
 
 /// The event in a subscription's format: its headers and its body.

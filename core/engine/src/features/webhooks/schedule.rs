@@ -45,7 +45,9 @@ impl Report {
             Err(fault) => {
                 let verdict = match fault {
                     Fault::Refused(_) | Fault::Redirect(_) => Verdict::Refused,
-                    Fault::Timeout(_) | Fault::Connection(_) => Verdict::Failed(None),
+                    Fault::Timeout(_) | Fault::Connection(_) | Fault::Unreachable(_) | Fault::Unsigned(_) => {
+                        Verdict::Failed(None)
+                    }
                 };
                 return Self { verdict, status: 0, error: fault.to_string(), answer: String::new(), took };
             }

@@ -68,4 +68,8 @@ impl Query for ListWorkflows {
         workflows.truncate(self.0.limit);
         Ok((workflows, has_more))
     }
+
+    fn is_search(&self) -> bool {
+        true
+    }
 }

@@ -175,6 +175,8 @@ pub struct WorkflowFilter {
     pub limit: usize,
     /// Rows to skip.
     pub offset: usize,
+    /// Only workflows with a smaller number: behind the last of the page before.
+    pub behind: Option<i64>,
 }
 
 /// Workflows and their steps. A store that cannot be read or written is the error of all.
@@ -222,6 +224,9 @@ pub trait WorkflowTables: RecordTables {
     fn list_workflows(&mut self, filter: &WorkflowFilter) -> Result<Vec<WorkflowRow>> {
         let newest = Scan::over(WorkflowRow::KEY).descending().limit(filter.limit + 1).skip(filter.offset);
         let mut wanted = newest.only("parent", &0_i64);
+        if let Some(num) = &filter.behind {
+            wanted = wanted.after(num);
+        }
         if let Some(tenant) = &filter.tenant {
             wanted = wanted.only("tenant", tenant);
         }

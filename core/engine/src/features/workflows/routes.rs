@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::engine::Engine;
 use crate::features::workflows::commands::{CancelWorkflow, CreateWorkflow, GetWorkflow};
-use crate::features::workflows::records::{StepState, StepView, WorkflowState, WorkflowView};
+use crate::features::workflows::records::{StepState, StepView, WorkflowRow, WorkflowState, WorkflowView};
 use crate::http::caller::Asker;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{job_id, read_body};
@@ -48,20 +48,27 @@ fn outline(view: &WorkflowView) -> String {
     push_text(&mut out, "id", &view.row.id.to_string());
     push_text(&mut out, "type", view.row.shape.as_str());
     push_text(&mut out, "state", view.row.state.as_str());
-    out.push_str("}}");
+    out.push('}');
+    push_head(&mut out, &view.row);
+    out.push('}');
     out
+}
+
+/// What a workflow is and how it stands, at the top of an answer: the SDKs for JavaScript and Ruby read it there.
+fn push_head(out: &mut String, row: &WorkflowRow) {
+    push_text(out, "id", &row.id.to_string());
+    push_text(out, "type", row.shape.as_str());
+    if let Some(name) = &row.name {
+        push_text(out, "name", name);
+    }
+    push_text(out, "state", row.state.as_str());
 }
 
 /// `{"workflow": {…}}` in the union of the documented forms (protocol section 8.3).
 fn wrapped(view: &WorkflowView) -> String {
     let row = &view.row;
     let mut out = String::from("{\"workflow\":{");
-    push_text(&mut out, "id", &row.id.to_string());
-    push_text(&mut out, "type", row.shape.as_str());
-    if let Some(name) = &row.name {
-        push_text(&mut out, "name", name);
-    }
-    push_text(&mut out, "state", row.state.as_str());
+    push_head(&mut out, row);
     for (total, completed) in [("steps_total", "steps_completed"), ("jobs_total", "jobs_completed")] {
         push_bare(&mut out, total, row.total);
         push_bare(&mut out, completed, row.completed);
@@ -95,7 +102,10 @@ fn wrapped(view: &WorkflowView) -> String {
     push_member(&mut out, "failed_job_ids", &format!("[{}]", ids.join(",")));
     let errors: Vec<&str> = failed.iter().map(|step| step.row.result.as_str()).filter(|text| !text.is_empty()).collect();
     push_member(&mut out, "errors", &format!("[{}]", errors.join(",")));
-    out.push_str("}}");
+    out.push('}');
+    push_head(&mut out, row);
+    push_member(&mut out, "metadata", &metadata);
+    out.push('}');
     out
 }
 
@@ -114,10 +124,11 @@ fn push_times(out: &mut String, view: &WorkflowView) {
 fn step_text(step: &StepView) -> String {
     let mut out = String::from("{");
     push_bare(&mut out, "index", step.row.index);
-    for (name, value) in [("id", &step.row.name), ("name", &step.row.name)] {
-        if let Some(value) = value {
-            push_text(&mut out, name, value);
-        }
+    // A step without a name of its own is called by its place: SDKs cannot do without an id.
+    let place = step.row.index.to_string();
+    push_text(&mut out, "id", step.row.name.as_deref().unwrap_or(&place));
+    if let Some(name) = &step.row.name {
+        push_text(&mut out, "name", name);
     }
     if let Some(kind) = job_type(&step.row.request) {
         push_member(&mut out, "type", kind.get());

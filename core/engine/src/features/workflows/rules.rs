@@ -14,6 +14,7 @@ use crate::kernel::job::{JobRow, flag};
 use crate::kernel::part::Part;
 use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
+use crate::spans::step;
 use crate::store::tables::Tables;
 
 type Stored<T> = Result<T, StoreError>;
@@ -233,6 +234,7 @@ impl Transaction<'_> {
             if step.state != StepState::Started {
                 continue;
             }
+            let _span = step!("ojs.workflow.advance", ojs.job.id = %row.id);
             (step.state, step.result) = self.outcome(&row)?;
             self.step_ended(row.workflow, step)?;
         }

@@ -15,4 +15,8 @@ impl Query for RunAudit {
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Audited> {
         Ok(run(tables, &self.0)?)
     }
+
+    fn is_search(&self) -> bool {
+        true
+    }
 }

@@ -1,4 +1,5 @@
 //! Jobs that a selection asks for, and how many there are.
+use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
 
 use ojs_model::JobState;
@@ -8,6 +9,7 @@ use super::{MemoryTables, Stored};
 use crate::error::Result;
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{JobRow, Line};
+use crate::store::listing::ListPlace;
 use crate::store::names::{JobTypeRow, NameTables};
 use crate::store::record::{Records, Scan};
 use crate::store::rows::{DeadFilter, JobFilter, JobSort};
@@ -71,6 +73,7 @@ impl MemoryTables {
         Ok(match *wanted {
             Selection::Running { key } => usize::try_from(self.keys.running(key)).unwrap_or(0).min(most),
             Selection::Waiting { key } => self.keys.waiting(key).take(most).count(),
+            Selection::Listed(filter) if filter.look > 0 => self.listed(filter, most)?.len(),
             Selection::Listed(filter) => {
                 let numbers = self.numbers(filter.queue.as_deref(), filter.job_type.as_deref())?;
                 self.jobs.values().filter(|stored| fits(&stored.row, filter, &numbers)).take(most).count()
@@ -121,21 +124,36 @@ impl MemoryTables {
     fn listed(&mut self, filter: &JobFilter, limit: usize) -> Result<Vec<JobRow>> {
         let numbers = self.numbers(filter.queue.as_deref(), filter.job_type.as_deref())?;
         let page = |rows: &mut dyn Iterator<Item = &JobRow>| rows.skip(filter.offset).take(limit).cloned().collect();
-        let behind = self.jobs.range(filter.after.saturating_add(1)..);
-        let mut matching = behind.map(|(_, stored)| &stored.row).filter(|row| fits(row, filter, &numbers));
+        let look = if filter.look == 0 { usize::MAX } else { filter.look };
+        let of_state = |row: &JobRow| filter.state.is_none_or(|state| state == row.state);
+        let wanted = |row: &&JobRow| filter.whole_look || fits(row, filter, &numbers);
         if filter.sort == JobSort::Created {
-            return Ok(if filter.ascending { page(&mut matching) } else { page(&mut matching.rev()) });
+            let (from, to) = match (filter.behind, filter.ascending) {
+                (Some(place), true) => (place.seq.saturating_add(1), i64::MAX),
+                (Some(place), false) => (0, place.seq.saturating_sub(1)),
+                (None, _) => (filter.after.saturating_add(1), i64::MAX),
+            };
+            let walked = self.jobs.range(from..=to.max(from)).map(|(_, stored)| &stored.row);
+            let walked = walked.filter(|row| (from..=to).contains(&row.seq) && of_state(row));
+            return Ok(match filter.ascending {
+                true => page(&mut walked.take(look).filter(wanted)),
+                false => page(&mut walked.rev().take(look).filter(wanted)),
+            });
         }
-        let mut rows: Vec<&JobRow> = matching.collect();
-        rows.sort_by_key(|row| match filter.sort {
-            JobSort::Priority => i64::from(row.priority),
-            _ if filter.state.is_none() && row.state == JobState::Available => row.enqueued_at,
-            _ => row.sort_key,
+        let all = self.jobs.range(filter.after.saturating_add(1)..).map(|(_, stored)| &stored.row).filter(|row| of_state(row));
+        let place = |row: &JobRow| ListPlace::of(row, filter);
+        let mut rows: Vec<&JobRow> = all.filter(|row| filter.behind.is_none_or(|at| at.is_before(place(row), filter))).collect();
+        rows.sort_by(|a, b| match place(a).is_before(place(b), filter) {
+            true => Ordering::Less,
+            false => {
+                if a.seq == b.seq {
+                    Ordering::Equal
+                } else {
+                    Ordering::Greater
+                }
+            }
         });
-        if !filter.ascending {
-            rows.reverse();
-        }
-        Ok(page(&mut rows.into_iter()))
+        Ok(page(&mut rows.into_iter().take(look).filter(wanted)))
     }
 
     fn dead_letters(&mut self, filter: &DeadFilter, limit: usize) -> Result<Vec<JobRow>> {
@@ -147,6 +165,7 @@ impl MemoryTables {
                 && filter.tenant.is_none_or(|tenant| tenant == row.tenant)
                 && filter.since.is_none_or(|at| row.finished_at >= at)
                 && filter.until.is_none_or(|at| row.finished_at < at)
+                && filter.behind.is_none_or(|at| (row.finished_at, row.seq) < (at.key, at.seq))
         });
         Ok(matching.skip(filter.offset).take(limit).cloned().collect())
     }

@@ -73,6 +73,9 @@ pub struct Db {
     made_after: u64,
     /// By the address of the constant that holds the text.
     statements: HashMap<usize, Statement>,
+    /// Numbers of the event log up to this one are there or will never come. It is true of the server of this
+    /// connection: another one may have lost some.
+    pub settled: i64,
 }
 
 impl std::fmt::Debug for Db {
@@ -92,7 +95,7 @@ impl Db {
             .build()
             .map_err(|error| StoreError::Failed(format!("cannot start a runtime: {error}")))?;
         let (session, statements) = (Session::default(), HashMap::new());
-        let mut db = Self { target, runtime, client: None, session, made_after: 0, statements };
+        let mut db = Self { target, runtime, client: None, session, made_after: 0, statements, settled: 0 };
         db.connect()?;
         Ok(db)
     }
@@ -100,6 +103,7 @@ impl Db {
     fn connect(&mut self) -> Result<()> {
         self.statements.clear();
         self.client = None;
+        self.settled = 0;
         let target = Arc::clone(&self.target);
         self.made_after = target.silences();
         let (client, session) = self.runtime.block_on(target.connect())?;

@@ -13,6 +13,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0005.sql"),
     include_str!("migrations/0006.sql"),
     include_str!("migrations/0007.sql"),
+    include_str!("migrations/0008.sql"),
 ];
 /// Held while migrating: two nodes that start at once must not both do it. The number is arbitrary.
 const LOCK: i64 = 0x6f6a_735f_6d69;
@@ -34,6 +35,22 @@ pub fn current(db: &mut Db) -> Result<i64> {
     }
     let found = db.ask(None, &[Ask::new("SELECT coalesce(max(version), 0) FROM ojs_schema", &[])])?;
     found.first().and_then(|answer| answer.rows.first()).map(|row| get(row, 0)).transpose().map(Option::unwrap_or_default)
+}
+
+/// Every statement of the migrations, in order, without comments. A body between `$$` is part of its statement.
+pub fn statements() -> Vec<String> {
+    let lines = MIGRATIONS.iter().flat_map(|text| text.lines()).map(|line| line.split_once("--").map_or(line, |(code, _)| code));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let mut statements = vec![String::new()];
+    for (number, part) in text.split("$$").enumerate() {
+        let mut pieces = if number % 2 == 1 { vec![part] } else { part.split(';').collect() }.into_iter();
+        if let (Some(first), Some(last)) = (pieces.next(), statements.last_mut()) {
+            last.push_str(if number == 0 { "" } else { "$$" });
+            last.push_str(first);
+        }
+        statements.extend(pieces.map(str::to_owned));
+    }
+    statements.iter().map(|statement| statement.trim().to_owned()).filter(|statement| !statement.is_empty()).collect()
 }
 
 /// Brings a database to the newest version; returns the one it had. A database from a newer program is used as it is, as long as its

@@ -7,6 +7,7 @@
 //! | `transaction` | what is sent in the open transaction |
 //! | `ahead` | what a group of commands will ask for, in one exchange |
 //! | `unit_of_work`, `arrays` | one transaction's rows: read in one go, written in one go, as arrays |
+//! | `log` | the event log: its extent, and which of its numbers may still come |
 //! | `line` | where the line of a queue begins |
 //! | `held` | jobs leased here: their rows, and when a batch of claims is over |
 //! | `moves` | claims and completions, the changes that nearly every job goes through |
@@ -32,6 +33,7 @@ pub mod checkup;
 mod connection;
 mod dead_letters;
 mod declared;
+mod drift;
 mod fair;
 mod held;
 mod job_types;
@@ -66,12 +68,12 @@ use crate::error::{Result, StoreError};
 use crate::kernel::clock::Clock;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::store::names::Names;
-use crate::store::row::Row as _;
 use crate::store::rows::{Counts, EventBatch, RawJob};
 use crate::store::selection::Selection;
 use crate::store::tables::{Tables, sum_counts};
 use crate::store::wanted::Wanted;
 use connection::Db;
+use log::Look;
 pub use node::Node;
 use params::uuid;
 use rows::{get, read};
@@ -80,8 +82,6 @@ use unit_of_work::UnitOfWork;
 
 /// Lease tokens reserved at a time. 2^29 ranges of this size stay below 2^53, the largest integer of JavaScript.
 const LEASE_RANGE: i64 = 1 << 24;
-/// Our transactions end within this time: the limit of a statement, with room. A gap in the event log older than that stays one.
-const LONGEST_TRANSACTION_MS: i64 = 60_000;
 /// Filed claims taken apart at a time: more than all writers of a few nodes file between two looks.
 const MAX_TAKEN_APART: i64 = 2_000;
 /// Shards of the counts of a queue.
@@ -116,6 +116,8 @@ pub struct PostgresTables {
     careful: bool,
     /// Rows changed by statements; the unit of work counts its own.
     changes: u64,
+    /// Which numbers of the event log are known to be settled.
+    look: Look,
 }
 
 impl PostgresTables {
@@ -143,6 +145,7 @@ impl PostgresTables {
             now: Timestamp::from_millis(0),
             careful: false,
             changes: 0,
+            look: Look::default(),
         })
     }
 }
@@ -168,6 +171,7 @@ impl Tables for PostgresTables {
     fn begin(&mut self, durable: bool) -> Result<()> {
         (self.unit_of_work, self.open, self.durable) = (UnitOfWork::default(), false, durable);
         self.names.changed = false;
+        self.look = if self.look == Look::Wanted { Look::Wanted } else { Look::Before };
         // Heartbeats and directives come through any node.
         self.names.forget_reports();
         Ok(())
@@ -214,14 +218,15 @@ impl Tables for PostgresTables {
     }
 
     fn rollback(&mut self) {
-        // What was learnt inside the transaction may not exist.
-        self.names.forget();
-        self.node.lines().forget();
-        let mut leased = self.node.leased();
-        for row in self.unit_of_work.seen() {
-            leased.forget(row.id);
+        if self.writes() {
+            // What was learnt inside the transaction may not exist.
+            self.names.forget();
+            self.node.lines().forget();
+            let mut leased = self.node.leased();
+            for row in self.unit_of_work.seen() {
+                leased.forget(row.id);
+            }
         }
-        drop(leased);
         self.unit_of_work = UnitOfWork::default();
         if std::mem::take(&mut self.open)
             && let Err(fault) = self.db.run("ROLLBACK")
@@ -375,20 +380,7 @@ impl Tables for PostgresTables {
     }
 
     fn events_from(&mut self, seq: i64, count: usize) -> Result<Vec<EventBatch>> {
-        let old = self.now.as_millis().saturating_sub(LONGEST_TRANSACTION_MS);
-        let rows = self.query(sql!("events_from"), &[&seq, &limit(count), &old])?;
-        let (mut batches, mut expected) = (Vec::with_capacity(rows.len()), seq.max(1));
-        for row in rows {
-            let batch: EventBatch = read(&row, 0)?;
-            let settled: bool = get(&row, EventBatch::TABLE.columns.len())?;
-            if batch.seq > expected && !settled {
-                // Somebody may still be writing the number in between: it must not be skipped.
-                break;
-            }
-            expected = batch.seq + 1;
-            batches.push(batch);
-        }
-        Ok(batches)
+        self.read_events(seq, count)
     }
 
     fn prune_events(&mut self, before: i64, max: u64) -> Result<()> {

@@ -12,6 +12,7 @@ use super::params::Param;
 use super::rows::{get, read_job};
 use crate::error::Result;
 use crate::kernel::job::JobRow;
+use crate::store::listing::{Dialect, Walk};
 use crate::store::names::NameTables;
 use crate::store::record::Param as Value;
 use crate::store::rows::JobFilter;
@@ -48,17 +49,20 @@ fn text_of(wanted: &Selection<'_>, writes: bool) -> Option<&'static str> {
 /// The statement of a list for one state and order. The state is written into the text, because the planner uses the
 /// partial index of a state only then.
 fn listing(filter: &JobFilter) -> String {
-    let state = match filter.state {
-        None => "TRUE".to_owned(),
-        Some(JobState::Active) => "state = 3 AND seq IN (SELECT seq FROM ojs_active)".to_owned(),
-        Some(JobState::Completed) => "state = 4".to_owned(),
-        Some(state) => format!("place = {}", state as u8),
-    };
-    let listed = sql!("jobs").replace("WHERE TRUE", &format!("WHERE {state}")).replace("seq DESC", filter.order());
-    // A tenant's jobs have an index of their own.
     let of_one = filter.tenant.is_some_and(|tenant| tenant > 0);
-    if of_one { listed.replace("($8::bigint IS NULL OR tenant = $8)", "tenant > 0 AND tenant = $8") } else { listed }
+    let (known, compared) = match filter.state {
+        None => ("TRUE".to_owned(), "TRUE".to_owned()),
+        Some(JobState::Active) => ("state = 3 AND seq IN (SELECT seq FROM ojs_active)".to_owned(), "TRUE".to_owned()),
+        Some(JobState::Completed) => ("TRUE".to_owned(), "state = 4".to_owned()),
+        Some(state) => (format!("place = {}", state as u8), "TRUE".to_owned()),
+    };
+    // A tenant's jobs have an index of their own.
+    let known = if of_one { format!("{known} AND tenant > 0 AND tenant = $8::bigint") } else { known };
+    filter.statement(sql!("jobs"), "ojs_runs", &Walk { from: "ojs_runs", known, compared }, DIALECT)
 }
+
+/// How values are written.
+const DIALECT: Dialect = Dialect { sign: "$", integer: "::bigint" };
 
 fn bound<'a>(params: &'a [Value<'a>]) -> Vec<&'a dyn Param> {
     params.iter().map(|param| param as &dyn Param).collect()

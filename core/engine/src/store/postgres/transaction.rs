@@ -5,6 +5,7 @@ use ojs_model::Timestamp;
 use tokio_postgres::Row;
 
 use super::connection::{Answer, Ask};
+use super::log::Look;
 use super::params::Param;
 use super::rows::{get, read_job};
 use super::{PostgresTables, Role, target};
@@ -23,6 +24,9 @@ impl PostgresTables {
             return self.noted(|tables| tables.db.ask(None, asks));
         }
         self.db.revive()?;
+        if self.look == Look::Wanted {
+            self.look_at_numbers()?;
+        }
         let opening = self.opening();
         let mut all = vec![Ask::new(sql!("begin"), &[])];
         all.extend(asks.iter().cloned());
@@ -32,6 +36,7 @@ impl PostgresTables {
             // The connection was lost while it was not in use: nothing has been done in this transaction, so it may
             // begin on another one.
             self.db.revive()?;
+            self.look = Look::Before;
             opened = self.noted(|tables| tables.db.ask(Some(&opening), &all));
         }
         let mut answers = opened?;

@@ -134,6 +134,12 @@ impl UnitOfWork {
         }
         tracked.now = after.clone();
         self.ids.insert(after.id, after.seq);
+        if after.state == JobState::Available
+            && let Some(pool) = self.pools.get_mut(&after.queue)
+        {
+            // The line was read before: a claim behind this change looks again.
+            pool.exhausted = false;
+        }
     }
 
     pub fn delete(&mut self, row: &JobRow) {

@@ -4,7 +4,6 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags, Transaction};
 
 use crate::error::{Result, StoreError};
-use crate::store::schema::Remark;
 
 /// The schema that this version writes.
 pub const SCHEMA_VERSION: i64 = 6;
@@ -33,25 +32,6 @@ pub(super) fn schema_of(connection: &Connection) -> Result<i64> {
     }
     let found = tables.first().map_or_else(String::new, |name| format!(", it has a table {name}"));
     Err(StoreError::Failed(format!("the file belongs to another program{found}: give the jobs a file of their own")))
-}
-
-/// Looks for what is wrong with a file.
-pub fn checkup(path: &Path) -> Result<Vec<Remark>> {
-    let there = version(path)?;
-    let mut remarks = vec![Remark::version(there, SCHEMA_VERSION, &format!("{} is ", path.display()))];
-    if there > 0 {
-        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        let said: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-        remarks.push(if said == "ok" {
-            Remark::fine("file", "sound")
-        } else {
-            Remark::wrong(
-                "file",
-                format!("damaged ({said}): stop the server, restore a backup, or save what can be with `sqlite3 FILE .recover`"),
-            )
-        });
-    }
-    Ok(remarks)
 }
 
 /// Brings a file, new or old, to the schema of this version.

@@ -15,6 +15,7 @@ pub mod checkup;
 mod dead_letters;
 mod declared;
 mod fair;
+pub mod inspect;
 mod job_types;
 mod limits;
 mod log;
@@ -110,6 +111,19 @@ impl SqliteTables {
         declared::complete(&transaction)?;
         transaction.commit()?;
         Self::from_connection(connection, Some(log), durability)
+    }
+
+    /// An empty database in memory with the schema of this version: what files are compared with.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub(super) fn pattern() -> Result<Connection> {
+        let mut connection = Connection::open_in_memory()?;
+        let transaction = connection.transaction()?;
+        migration::migrate(&transaction)?;
+        declared::complete(&transaction)?;
+        transaction.commit()?;
+        Ok(connection)
     }
 
     /// Before a file is opened: makes whole what a process that was killed has left. Says whether there was such a process.

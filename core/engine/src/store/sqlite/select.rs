@@ -9,11 +9,14 @@ use ojs_model::JobState;
 
 use super::SqliteTables;
 use crate::error::Result;
+use crate::store::listing::{Dialect, Walk};
 use crate::store::rows::{JobFilter, JobSort};
 use crate::store::selection::Selection;
 
 /// Up to so many jobs of a state, reading and sorting all of them is cheaper than looking for them among the finished ones.
 const FEW: i64 = 20_000;
+/// How values are written.
+const DIALECT: Dialect = Dialect { sign: "?", integer: "" };
 
 impl SqliteTables {
     /// The statement of a selection.
@@ -43,22 +46,23 @@ impl SqliteTables {
     /// The statement of a list for one state and order. The state is written into the text, because the planner uses
     /// the partial index of a state only then.
     fn listing(&self, sql: &str, filter: &JobFilter) -> Result<String> {
-        let ordered = sql.replace("seq DESC", filter.order());
+        let is_state = filter.state.map_or("TRUE".to_owned(), |state| format!("state = {}", state as u8));
+        let walk = |from: &str, known: &str, compared: &str| {
+            let walk = Walk { from, known: known.to_owned(), compared: compared.to_owned() };
+            filter.statement(sql, "jobs", &walk, DIALECT)
+        };
         if filter.tenant.is_some_and(|tenant| tenant > 0) {
             // A tenant's jobs have an index of their own, whatever their state.
-            let state = filter.state.map_or("TRUE".to_owned(), |state| format!("state = {}", state as u8));
-            let own = ordered.replace("(?8 IS NULL OR tenant = ?8)", "tenant > 0 AND tenant = ?8");
-            return Ok(own
-                .replace("FROM jobs", "FROM jobs INDEXED BY jobs_tenant")
-                .replace("WHERE TRUE", &format!("WHERE {state}")));
+            return Ok(walk("jobs INDEXED BY jobs_tenant", "tenant > 0 AND tenant = ?8", &is_state));
         }
-        let Some(state) = filter.state else { return Ok(ordered) };
-        let few = filter.sort != JobSort::Created || self.jobs_of(state)? <= FEW;
-        let from = match index_of(state).filter(|_| few) {
-            Some(index) => format!("FROM jobs INDEXED BY {index}"),
-            None => "FROM jobs NOT INDEXED".to_owned(),
-        };
-        Ok(ordered.replace("FROM jobs", &from).replace("WHERE TRUE", &format!("WHERE state = {}", state as u8)))
+        let Some(state) = filter.state else { return Ok(walk("jobs", "TRUE", "TRUE")) };
+        // These indexes are in the order of the list, so any number of jobs will do.
+        let ordered = matches!(state, JobState::Pending | JobState::Cancelled | JobState::Discarded);
+        let few = ordered || filter.sort != JobSort::Created || self.jobs_of(state)? <= FEW;
+        Ok(match index_of(state).filter(|_| few) {
+            Some(index) => walk(&format!("jobs INDEXED BY {index}"), &is_state, "TRUE"),
+            None => walk("jobs NOT INDEXED", "TRUE", &is_state),
+        })
     }
 
     fn jobs_of(&self, state: JobState) -> Result<i64> {

@@ -4,6 +4,7 @@
 //! answers all of them. While it waits for the disk the next group gathers: no timer, and throughput grows with load.
 mod apart;
 mod reader;
+mod search;
 mod thread;
 
 use std::panic::AssertUnwindSafe;
@@ -27,6 +28,7 @@ use crate::metrics::Metrics;
 use crate::store::seam::{Checkup, Store};
 use crate::store::tables::Tables;
 use reader::read_loop;
+use search::{Place, Searchers};
 use thread::WriterThread;
 
 /// Longest wait for a sign of life from a thread: longer than a transaction may wait for another process's.
@@ -38,7 +40,8 @@ type Answer = oneshot::Sender<Applied<()>>;
 
 enum Message {
     Execute(Arc<dyn Submitted>, Answer),
-    Query(Arc<dyn Asked>, Answer),
+    /// With its place, when it is a search.
+    Query(Arc<dyn Asked>, Answer, Option<Place>),
     Sweep(Answer),
     /// Asks a thread for a sign of life, and whether it can confirm anything.
     Probe(Answer),
@@ -53,6 +56,8 @@ pub struct Connections {
     pub maintenance: Option<Box<dyn Tables>>,
     /// They answer queries; none sends queries through the writer.
     pub readers: Vec<Box<dyn Tables>>,
+    /// They answer searches; none sends searches where the other queries go.
+    pub searchers: Vec<Box<dyn Tables>>,
     /// For manifest and health.
     pub name: &'static str,
     /// Looks through the file in the background, when it may have been damaged.
@@ -91,6 +96,7 @@ pub struct GroupCommitStore {
     writers: Pool,
     maintenance: Option<Pool>,
     readers: Option<Pool>,
+    searchers: Option<Searchers>,
     name: &'static str,
     checkup: Option<Arc<Checkup>>,
     /// The latest sign of life, and when it came.
@@ -130,7 +136,7 @@ impl GroupCommitStore {
     /// When the store cannot reserve lease tokens, or the operating system refuses a thread.
     pub fn start(parts: WriterParts) -> Result<Self, StoreError> {
         let WriterParts { features, connections, clock, sweeper, wakeups, metrics, progress, backlog } = parts;
-        let Connections { writers, maintenance, readers, name, checkup } = connections;
+        let Connections { writers, maintenance, readers, searchers, name, checkup } = connections;
         let counters = Counters { progress, backlog, ..Counters::with(features) };
         let has_maintenance = maintenance.is_some();
         let member = |mut tables: Box<dyn Tables>, sweeps: bool| -> Result<Job, StoreError> {
@@ -148,14 +154,18 @@ impl GroupCommitStore {
             Some(tables) => Some(Pool::spawn("ojs-maintenance", vec![member(tables, true)?])?),
             None => None,
         };
-        let mut reading: Vec<Job> = Vec::new();
-        for tables in readers {
-            let metrics = Arc::clone(&metrics);
-            reading.push(Box::new(move |inbox| read_loop(tables, &metrics, inbox)));
-        }
-        let readers = if reading.is_empty() { None } else { Some(Pool::spawn("ojs-reader", reading)?) };
+        let reading = |name: &str, connections: Vec<Box<dyn Tables>>| -> Result<Option<Pool>, StoreError> {
+            let mut jobs: Vec<Job> = Vec::new();
+            for tables in connections {
+                let metrics = Arc::clone(&metrics);
+                jobs.push(Box::new(move |inbox| read_loop(tables, &metrics, inbox)));
+            }
+            if jobs.is_empty() { Ok(None) } else { Pool::spawn(name, jobs).map(Some) }
+        };
+        let readers = reading("ojs-reader", readers)?;
+        let searchers = reading("ojs-search", searchers)?.map(Searchers::of);
         let writers = Pool::spawn("ojs-writer", writers)?;
-        Ok(Self { writers, maintenance, readers, name, checkup, probed: tokio::sync::Mutex::default() })
+        Ok(Self { writers, maintenance, readers, searchers, name, checkup, probed: tokio::sync::Mutex::default() })
     }
 
     fn send<'a>(&self, to: &Pool, message: impl FnOnce(Answer) -> Message) -> BoxFuture<'a, Applied<()>> {
@@ -197,7 +207,13 @@ impl Store for GroupCommitStore {
     }
 
     fn ask(&self, query: Arc<dyn Asked>) -> BoxFuture<'_, Applied<()>> {
-        self.send(self.readers.as_ref().unwrap_or(&self.writers), |answer| Message::Query(query, answer))
+        match self.searchers.as_ref().filter(|_| query.is_search()) {
+            None => self.send(self.readers.as_ref().unwrap_or(&self.writers), |answer| Message::Query(query, answer, None)),
+            Some(searchers) => match searchers.enter() {
+                Ok(place) => self.send(&searchers.pool, |answer| Message::Query(query, answer, Some(place))),
+                Err(full) => Box::pin(std::future::ready(Err(full.into()))),
+            },
+        }
     }
 
     fn sweep(&self) -> BoxFuture<'_, Applied<()>> {
@@ -228,7 +244,9 @@ impl Store for GroupCommitStore {
                 let _ = tokio::task::spawn_blocking(move || checkup.end()).await;
             }
             // The readers first: SQLite folds its log into the file when the last connection closes, if that one may write.
-            for pool in [self.readers.as_ref(), self.maintenance.as_ref(), Some(&self.writers)].into_iter().flatten() {
+            let searchers = self.searchers.as_ref().map(|searchers| &searchers.pool);
+            let pools = [searchers, self.readers.as_ref(), self.maintenance.as_ref(), Some(&self.writers)];
+            for pool in pools.into_iter().flatten() {
                 let mut waits = Vec::new();
                 for _ in 0..pool.size {
                     let (done, closed) = oneshot::channel();

@@ -9,13 +9,18 @@ use crate::metrics::Metrics;
 use crate::store::tables::Tables;
 use crate::store::wanted::Wanted;
 
+/// How often a query is answered again.
+const MAX_TRIES: usize = 3;
+
 /// What a thread that only reads does.
 pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &Inbox) {
     loop {
         let taken = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(message) = taken else { return };
         match message {
-            Message::Query(query, reply) => {
+            // Its client has gone away: nothing waits for the answer.
+            Message::Query(_, reply, _) if reply.is_closed() => {}
+            Message::Query(query, reply, place) => {
                 let answered = caught(|| read(tables.as_mut(), query.as_ref())).unwrap_or_else(|panic| {
                     tracing::error!(%panic, ?query, "a bug: a query met a panic; its reader goes on");
                     metrics.panicked();
@@ -26,6 +31,8 @@ pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &
                     // A query that panicked did not take its scope back.
                     tables.names().scope = Scope::All;
                 }
+                // Before the answer: the next search of the same client finds the place free.
+                drop(place);
                 let _ = reply.send(answered);
             }
             Message::Execute(_, reply) | Message::Sweep(reply) | Message::Probe(reply) => {
@@ -40,8 +47,22 @@ pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &
     }
 }
 
-/// Answers a query from one snapshot for all its reads.
+/// Answers a query, again when the store asks for a fresh snapshot.
 fn read(tables: &mut dyn Tables, query: &dyn Asked) -> Applied<()> {
+    for _ in 0..MAX_TRIES {
+        match read_once(tables, query) {
+            Err(Refusal::Store(StoreError::Conflict(what))) => {
+                tracing::debug!(%what, ?query, "a query is answered again");
+                tables.rollback();
+            }
+            answered => return answered,
+        }
+    }
+    read_once(tables, query)
+}
+
+/// Answers a query from one snapshot for all its reads.
+fn read_once(tables: &mut dyn Tables, query: &dyn Asked) -> Applied<()> {
     tables.begin(false)?;
     tables.prepare(&Wanted::default())?;
     let answered = query.answer(tables);

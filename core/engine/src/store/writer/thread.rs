@@ -489,7 +489,7 @@ fn gather(first: Message, inbox: &Receiver<Message>, group: &mut Group) -> Optio
                     return None;
                 }
             }
-            Message::Query(query, reply) => return Some(Interrupt::Query(query, reply)),
+            Message::Query(query, reply, _) => return Some(Interrupt::Query(query, reply)),
             Message::Sweep(reply) => return Some(Interrupt::Sweep(reply)),
             Message::Probe(reply) => return Some(Interrupt::Probe(reply)),
             Message::Close(done) => return Some(Interrupt::Close(done)),

@@ -2,7 +2,7 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
-use ojs_engine::command::{CountTrains, CreateWorkflow, Outcome, OutcomeReport, PutCron, SetPaused};
+use ojs_engine::command::{Claim, CountTrains, CreateWorkflow, Outcome, OutcomeReport, PutCron, SetPaused};
 use ojs_engine::cron::{CronRow, Overlap};
 use ojs_engine::train::TrainState;
 use ojs_model::workflow::NewWorkflow;
@@ -269,6 +269,21 @@ async fn jt_03_jobs_join_through_two_nodes_and_never_run_side_by_side() {
         more.unwrap();
     }
     assert_eq!(b.engine.store().query(CountTrains).await.unwrap(), [0, 0, 0]);
+}
+
+/// A node that has not claimed for a while, or never, reads the line of the queue before the acks of the same exchange.
+#[tokio::test]
+async fn jt_02_an_ack_through_a_node_that_has_claimed_nothing_hands_out_the_next_job() {
+    let b = Bench::postgres().await;
+    let other = second_node(&b).await;
+    let ids = join(&b, 2).await;
+    let job = only(&b).await;
+    let outcome = Outcome::Ack(None);
+    let report = OutcomeReport { job: job.row.id, lease: Some(job.row.lease), worker: None, outcome, want_job: false };
+    let claim = Claim { queues: vec!["q".to_owned()], count: 5, worker: Some("w".to_owned()), ..Claim::default() };
+    let (results, jobs) = other.exchange(vec![report], Some(claim)).await;
+    results[0].as_ref().unwrap();
+    assert_eq!(jobs.iter().map(|job| job.row.id).collect::<Vec<_>>(), ids[1..]);
 }
 
 #[tokio::test]

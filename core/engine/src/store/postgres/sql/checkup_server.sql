@@ -1,7 +1,8 @@
 SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint,
        current_setting('fsync') = 'on' AND current_setting('synchronous_commit') <> 'off',
-       current_setting('autovacuum') = 'on',
-       coalesce((SELECT sum(n_dead_tup)::bigint FROM pg_stat_user_tables WHERE relname LIKE 'ojs\_%'), 0),
-       coalesce((SELECT sum(n_live_tup)::bigint FROM pg_stat_user_tables WHERE relname LIKE 'ojs\_%'), 0),
+       coalesce((SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_class
+                 WHERE relname LIKE 'ojs\_%' AND relkind IN ('r', 'p') AND relpersistence = 'u'), ''),
        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
-       current_setting('max_connections')::bigint
+       current_setting('max_connections')::bigint,
+       (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND datname = current_database()),
+       (SELECT datconnlimit::bigint FROM pg_database WHERE datname = current_database())

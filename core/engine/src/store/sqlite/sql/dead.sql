@@ -4,4 +4,5 @@ WHERE flags & 1
   AND (?3 IS NULL OR finished_at >= ?3) AND (?4 IS NULL OR finished_at < ?4)
   AND (?5 IS NULL OR EXISTS (SELECT 1 FROM histories WHERE histories.seq = jobs.seq AND json_extract(errors, '$[#-1].type') = ?5))
   AND (?8 IS NULL OR tenant = ?8)
+  AND (finished_at, seq) < (?9, ?10)
 ORDER BY finished_at DESC, seq DESC LIMIT ?6 OFFSET ?7

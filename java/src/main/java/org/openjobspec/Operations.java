@@ -47,7 +47,10 @@ final class Operations {
         /**
          * One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There
          * is another page while the page says that it has more. Jobs that come and go between two pages move the
-         * others.
+         * others, but not behind a {@code cursor}, which is the {@code next_cursor} of the page before. With a
+         * cursor, or with {@code count=false}, a page looks at 5,000 rows at most and has no total: it may be
+         * short, or empty, say {@code complete: false}, and have a {@code next_cursor} all the same. Pages with
+         * numbers look at 20,000 rows at most, and begin at most 10,000 jobs behind the first.
          *
          * {@snippet :
          * JobPage page = client.listJobs(JobFilter.ALL.withQueue("mail").withStates("discarded").withPerPage(100));
@@ -222,8 +225,9 @@ final class Operations {
          * Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with
          * their bodies, workflows with their steps, and so on. {@code sound} is true when nothing contradicts
          * anything. {@code findings} has the first 1,000 contradictions, each with the check, the row, what was
-         * compared, and both values; {@code total} counts them all. The time grows with the number of jobs, and
-         * other queries of a store in one file or in memory wait meanwhile.
+         * compared, and both values; {@code total} counts them all. The time grows with the number of jobs. It
+         * takes one of the two connections for lists and searches; everything else goes on, but for a store in
+         * memory, where all wait.
          */
         public Map<String, Object> audit() {
             return run(Operation.whole("GET", "/admin/system/audit", null));
@@ -492,10 +496,10 @@ final class Operations {
          * the secret. A job is active under a lease before it is sent, and the answer settles it. The address must
          * begin with https:// and be public, unless the server allows others.
          *
-         * @param endpoint its members: {@code endpoint} (the URL) and {@code job_types} ({@code *} stands for any
-         *     characters); if wanted {@code queues}, {@code config} ({@code max_concurrency}, {@code timeout_ms},
-         *     {@code signing_secret}, {@code weight}, {@code retry_429}), {@code routing}, {@code provider} and {@code
-         *     active}
+         * @param endpoint its members: {@code endpoint} (the URL, or {@code sqs:} and the URL of a queue of Amazon
+         *     SQS) and {@code job_types} ({@code *} stands for any characters); if wanted {@code queues}, {@code
+         *     config} ({@code max_concurrency}, {@code timeout_ms}, {@code signing_secret}, {@code weight}, {@code
+         *     retry_429}), {@code routing}, {@code provider} and {@code active}
          */
         public Map<String, Object> createPushEndpoint(Map<String, ?> endpoint) {
             return run(Operation.member("POST", "/push/endpoints", endpoint, "push_endpoint"));
@@ -931,6 +935,17 @@ final class Operations {
          */
         public Map<String, Object> enable(String name, boolean enabled) {
             return client.run(Operation.read("PATCH", Operation.place("/cron/{name}", name), Operation.members("enabled", enabled), Cron::entry));
+        }
+
+        /**
+         * Enqueues a job of the cron entry now, whether the entry is enabled or not. Its schedule stays. The
+         * overlap policy holds: while the latest job of the entry goes on, {@code skip} and {@code enqueue} answer
+         * with 409 {@code conflict}, and {@code cancel_previous} cancels that job.
+         *
+         * @param name the name of the entry
+         */
+        public Job run(String name) {
+            return client.run(Operation.job("POST", Operation.place("/cron/{name}/run", name), Map.of()));
         }
 
         /**

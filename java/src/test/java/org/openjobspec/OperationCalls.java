@@ -54,6 +54,7 @@ final class OperationCalls {
             client -> client.cron().list(),
             client -> client.cron().get("digest"),
             client -> client.cron().enable("digest", false),
+            client -> client.cron().run("digest"),
             client -> client.cron().delete("digest"),
             client -> client.workers().list("running", 1, 100),
             client -> client.workers().get("mail-1"),

@@ -2,6 +2,7 @@ package org.openjobspec.serverless;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.openjobspec.Job;
@@ -73,6 +74,27 @@ record Delivery(Job job, Map<String, Object> lease, String id) {
      */
     boolean isWhole() {
         return job.members().containsKey("args");
+    }
+
+    /** Whether the server has a checkpoint of the job that is too large for the message as well. */
+    boolean refersToCheckpoint() {
+        return Boolean.TRUE.equals(job.get("checkpoint_ref"));
+    }
+
+    /**
+     * The same delivery with the whole job, as the server has it. Members of the message count: its lease and its
+     * attempt are those of this delivery.
+     */
+    Delivery completed(Map<String, Object> found, Map<String, Object> checkpoint) {
+        Map<String, Object> whole = new LinkedHashMap<>(found);
+        whole.putAll(job.members());
+        whole.remove("checkpoint_ref");
+        if (checkpoint != null) {
+            Map<String, Object> saved = new LinkedHashMap<>();
+            for (String name : List.of("state", "sequence")) saved.put(name, checkpoint.get(name));
+            whole.put("checkpoint", saved);
+        }
+        return new Delivery(new Job(whole), lease, id);
     }
 
     /** Whether the delivery proves the lease by a token. */

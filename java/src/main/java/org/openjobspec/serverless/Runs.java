@@ -76,7 +76,12 @@ final class Runs {
     private Delivery read(Delivery delivery) {
         if (!hasServer()) return null;
         try {
-            return new Delivery(job(delivery), delivery.lease(), delivery.id());
+            Map<String, Object> checkpoint = null;
+            if (delivery.refersToCheckpoint()) {
+                String path = "/jobs/" + delivery.job().id() + "/checkpoint";
+                checkpoint = Delivery.object(runner.client().request("GET", path, null), "a checkpoint is an object");
+            }
+            return delivery.completed(job(delivery).members(), checkpoint);
         } catch (RuntimeException e) { // a transport of the user's own may throw anything
             LOG.log(System.Logger.Level.ERROR, "job {0} cannot be read from the server: {1}", delivery.job().id(),
                     e.getMessage());

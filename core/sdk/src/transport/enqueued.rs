@@ -1,0 +1,119 @@
+//! Jobs that this process has enqueued, as a signal for workers in it that poll a server without long poll.
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use tokio::sync::watch;
+
+use super::{Request, Response, TransportError};
+
+/// Tells the workers of one server that a job was enqueued there.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let enqueued = ojs::transport::Enqueued::default();
+/// let mut listener = enqueued.listen();
+/// enqueued.tell();
+/// assert!(listener.changed().await.is_ok());
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Enqueued(Arc<watch::Sender<()>>);
+
+impl Default for Enqueued {
+    fn default() -> Self {
+        Self(Arc::new(watch::Sender::new(())))
+    }
+}
+
+/// Those of servers that are reached by URL. Clients and workers of one server are often connected apart.
+static SERVERS: Mutex<Option<HashMap<String, Weak<watch::Sender<()>>>>> = Mutex::new(None);
+
+impl Enqueued {
+    /// The one of the server at `base`, shared by all connections of this process to it.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only servers have URLs"))]
+    pub(crate) fn at(base: &str) -> Self {
+        // What is inside is whole at any time: a panic elsewhere spoils nothing.
+        let mut servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let servers = servers.get_or_insert_default();
+        if let Some(known) = servers.get(base).and_then(Weak::upgrade) {
+            return Self(known);
+        }
+        servers.retain(|_, sender| sender.strong_count() > 0);
+        let fresh = Self::default();
+        servers.insert(base.to_owned(), Arc::downgrade(&fresh.0));
+        fresh
+    }
+
+    /// A job was enqueued.
+    pub fn tell(&self) {
+        self.0.send_replace(());
+    }
+
+    /// Hears of jobs that are enqueued from now on. It does not keep the sender.
+    #[must_use]
+    pub fn listen(&self) -> watch::Receiver<()> {
+        self.0.subscribe()
+    }
+
+    /// Tells of an answer of success to a request that [enqueues](Request::enqueues): what a transport of your own
+    /// calls with each answer.
+    ///
+    /// ```
+    /// use ojs::transport::{Enqueued, Request, Response};
+    /// let enqueued = Enqueued::default();
+    /// let listener = enqueued.listen();
+    /// let request = Request::post("/jobs", r#"{"type":"a","args":[]}"#);
+    /// enqueued.heed(request.enqueues(), &Ok(Response::new(201, "{}")));
+    /// assert!(listener.has_changed().unwrap());
+    /// ```
+    pub fn heed(&self, enqueues: bool, answer: &Result<Response, TransportError>) {
+        if enqueues && answer.as_ref().is_ok_and(Response::is_success) {
+            self.tell();
+        }
+    }
+}
+
+impl Request {
+    /// Whether it may make a job available at once.
+    #[must_use]
+    pub fn enqueues(&self) -> bool {
+        if self.method != super::Method::POST {
+            return false;
+        }
+        matches!(&*self.path, "/jobs" | "/jobs/batch" | "/jobs/bulk" | "/workflows")
+            || (self.path.starts_with("/dead-letter/") && self.path.ends_with("/retry"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_to_one_server_share_it_and_others_do_not() {
+        let (one, same) = (Enqueued::at("http://one:1"), Enqueued::at("http://one:1"));
+        let other = Enqueued::at("http://other:1");
+        let (mut here, mut there) = (one.listen(), other.listen());
+        same.tell();
+        assert!(here.has_changed().unwrap() && !there.has_changed().unwrap());
+        here.mark_unchanged();
+        there.mark_unchanged();
+        drop((one, same));
+        assert!(here.has_changed().is_err(), "nothing keeps a server that has no connection");
+    }
+
+    #[test]
+    fn requests_that_enqueue_are_told_from_others() {
+        for (request, enqueues) in [
+            (Request::post("/jobs", ""), true),
+            (Request::post("/jobs/batch", ""), true),
+            (Request::post("/workflows", ""), true),
+            (Request::post("/dead-letter/x/retry", ""), true),
+            (Request::post("/workers/fetch", ""), false),
+            (Request::post("/jobs/bulk/cancel", ""), false),
+            (Request::get("/jobs"), false),
+        ] {
+            assert_eq!(request.enqueues(), enqueues, "{request:?}");
+        }
+    }
+}

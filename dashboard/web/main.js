@@ -1,0 +1,109 @@
+// Where the page begins.
+import { html, render, useEffect, useRef, useState } from './html.js';
+import { session, signedOut, signOut, whoAmI } from './api.js';
+import { link, route } from './url.js';
+import { start, state, wanted } from './live.js';
+import { theme, zone } from './settings.js';
+import { HELP, SCREENS, helpShown, listen } from './keys.js';
+import { Answers, Questions, clear } from './parts/act.js';
+import { Audit } from './pages/audit.js';
+import { Cron } from './pages/cron.js';
+import { Dead } from './pages/dead.js';
+import { Endpoints } from './pages/endpoints.js';
+import { Job } from './pages/job.js';
+import { Jobs } from './pages/jobs.js';
+import { Limits } from './pages/limits.js';
+import { Overview } from './pages/overview.js';
+import { Queue, Queues } from './pages/queues.js';
+import { SignIn } from './pages/sign-in.js';
+import { Tenants } from './pages/tenants.js';
+import { Train, Trains } from './pages/trains.js';
+import { Workers } from './pages/workers.js';
+import { Workflow, Workflows } from './pages/workflows.js';
+
+/** The screen of a name, and of one thing on it. */
+const PAGES = {
+  '': [Overview], queues: [Queues, Queue], jobs: [Jobs, Job], dead: [Dead, Job], workflows: [Workflows, Workflow],
+    cron: [Cron],
+  workers: [Workers], trains: [Trains, Train], limits: [Limits], tenants: [Tenants], endpoints: [Endpoints],
+    audit: [Audit],
+};
+
+function Top() {
+  const choose = (choice) => (event) => { choice.value = event.target.value; };
+  const who = session.value;
+  return html`<header class="top"><a class="name" href=${link([])}>Open Job Spec</a>
+    <div class="tools">
+      ${who?.name ? html`<span class="dim">${who.name} (${who.role})</span>
+        <button type="button" onClick=${signOut}>Sign out</button>` : null}
+      <button type="button" aria-pressed=${wanted.value ? 'true' : 'false'}
+        onClick=${() => { wanted.value = !wanted.value; }}>Live</button>
+      <select aria-label="Time zone" onChange=${choose(zone)}>
+        <option value="local" selected=${zone.value === 'local'}>Local time</option><option value="utc"
+          selected=${zone.value === 'utc'}>UTC</option></select>
+      <select aria-label="Colours" onChange=${choose(theme)}>
+        ${['system', 'light', 'dark'].map((value) => html`<option key=${value} value=${value}
+          selected=${theme.value === value}>${value}</option>`)}</select>
+      <button type="button" aria-label="Shortcuts" onClick=${() => { helpShown.value = true; }}>?</button>
+    </div></header>`;
+}
+
+function Nav() {
+  const [here = ''] = route.value.parts;
+  const [shown, setShown] = useState(false);
+  useEffect(() => setShown(false), [route.value]);
+  return html`<nav aria-label="Screens"><button type="button" class="menu" aria-expanded=${shown ? 'true' : 'false'}
+      onClick=${() => setShown(!shown)}>Menu</button>
+    <ul class=${shown ? 'shown' : ''}>${SCREENS.map(([, parts, name]) => html`<li key=${name}>
+    <a href=${link(parts)} aria-current=${here === (parts[0] ?? '') ? 'page' : null}>${name}</a></li>`)}</ul></nav>`;
+}
+
+function Help() {
+  const box = useRef(null);
+  const shown = helpShown.value;
+  useEffect(() => { if (shown && !box.current.open) box.current.showModal(); }, [shown]);
+  if (!shown) return null;
+  const close = () => { box.current.close(); helpShown.value = false; };
+  return html`<dialog ref=${box} aria-labelledby="help" onCancel=${(event) => { event.preventDefault(); close(); }}>
+    <h2 id="help">Shortcuts</h2>
+    <div class="wrap" role="region" aria-label="Shortcuts" tabindex="0"><table><thead><tr><th scope="col">Keys</th><th
+      scope="col">What they do</th></tr></thead>
+    <tbody>${HELP.map(([keys, text]) => html`<tr key=${keys}><td><kbd>${keys}</kbd></td><td>${text}</td></tr>`)}
+      </tbody></table></div>
+    <p><button type="button" class="main" onClick=${close}>Close</button></p></dialog>`;
+}
+
+function Missing() {
+  return html`<h1>There is no such screen</h1><p><a href=${link([])}>Overview</a></p>`;
+}
+
+function Screen() {
+  const { parts } = route.value;
+  const main = useRef(null);
+  const address = parts.join('/');
+  const first = useRef(true);
+  useEffect(() => {
+    clear();
+    // A screen reader goes on with the new screen; the first one is read from its beginning.
+    if (!first.current) main.current?.focus();
+    first.current = false;
+  }, [address]);
+  const [list, one] = PAGES[parts[0] ?? ''] ?? [];
+  const Page = parts.length > 1 ? one : list;
+  return html`<main ref=${main} id="main" tabindex="-1" data-screen=${address}><${Answers} />${Page
+    ? html`<${Page} key=${address} id=${parts[1]} />` : html`<${Missing} />`}</main>`;
+}
+
+function App() {
+  if (signedOut.value) return html`<${SignIn} />`;
+  return html`<a class="skip" href="#main"
+    onClick=${(event) => { event.preventDefault(); document.getElementById('main').focus(); }}>Skip to the screen</a>
+    <${Top} />${state.value === 'lost' ? html`<div class="banner"
+      role="status">The connection is lost; trying again. What you see may be old.</div>` : null}
+    <div class="frame"><${Nav} /><${Screen} /></div><${Questions} /><${Help} />`;
+}
+
+listen();
+try { await whoAmI(); } catch { /* The sign-in screen, or the screens themselves, say why. */ }
+start();
+render(html`<${App} />`, document.getElementById('page'));

@@ -1,0 +1,88 @@
+// Dead letters: what was given up; retried or deleted, one or all that the filter finds.
+import { html, signal, useEffect } from '../html.js';
+import { call, post } from '../api.js';
+import { path, refine, route } from '../url.js';
+import { count, short, Time } from '../format.js';
+import { Action } from '../parts/act.js';
+import { Loaded, useLoad } from '../parts/load.js';
+import { pageOf, Paging } from '../parts/paging.js';
+import { JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
+
+const PER_PAGE = 50;
+const chosen = signal(new Set());
+
+export function Dead() {
+  const { queue, type, error_type } = route.value.query;
+  const filter = Object.fromEntries(Object.entries({ queue, type, error_type }).filter(([, value]) => value));
+  const load = useLoad(path('/admin/dead-letter', { ...filter, page: pageOf(), per_page: PER_PAGE }));
+  const stats = useLoad('/dead-letter/stats');
+  useEffect(() => { chosen.value = new Set(); }, [JSON.stringify(route.value.query)]);
+  const total = load.data?.pagination.total ?? 0;
+  const all = Object.keys(filter).length ? 'that the filter finds' : 'of all queues';
+  return html`<${View} title="Dead letters" tools=${total ? html`
+      <${Action} label=${`Retry all ${count(total)}`}
+        confirm=${`${count(total)} dead letters ${all} start afresh. Those that the server refuses stay here.`}
+        run=${() => post('/dead-letter/retry', { filter, confirm: true })} done=${replayed} />
+      <${Action} label=${`Delete all ${count(total)}`} right="administer" kind="bad"
+        confirm=${`${count(total)} dead letters ${all} are deleted for good.`}
+        run=${() => call('DELETE', path('/dead-letter', { ...filter, confirm: 'true' }))} done=${(answer) =>
+          `${count(answer.deleted)} deleted.`} />` : null}>
+    <${Filters} filter=${filter} />
+    <div class="panels"><${Groups} title="By error" name="error_type" groups=${stats.data?.by_error_type} /><${Groups}
+      title="By queue" name="queue" groups=${stats.data?.by_queue} /></div>
+    <${Panel} title="Found"><${Selected} /><${Loaded} load=${load}>${({ items, pagination }) => html`
+      <${Table} label="Dead letters" rows=${items} keyOf=${(job) => job.id} selection=${chosen}
+        empty="There are no dead letters." columns=${[
+        { name: 'Job', cell: (job) => html`${short(job.type, 120)}<br /><${JobLink} id=${job.id} />` },
+        { name: 'Queue', cell: (job) => html`<${QueueLink} name=${job.queue} />` },
+        { name: 'Error', cell: (job) => html`<b>${job.error?.type ?? job.error?.code ?? ''}
+          </b> ${short(job.error?.message ?? '–', 160)}` },
+        { name: 'Attempts', number: true, cell: (job) => job.attempt },
+        { name: 'Given up', cell: (job) => html`<${Time} at=${job.discarded_at ?? job.completed_at} />` },
+        { name: 'Change', cell: (job) => html`<${Action} label="Retry" name=${`Retry ${job.id}`} run=${() =>
+          post(`/dead-letter/${job.id}/retry`)} done="The job starts afresh." />` },
+      ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
+}
+
+function replayed(answer) {
+  const done = answer.retried ?? answer.succeeded ?? 0;
+  const [first] = answer.errors ?? [];
+  return `${count(done)} retried${answer.failed
+    ? `, ${count(answer.failed)} refused: ${first?.message ?? first?.error?.message ?? ''}` : ''}.`;
+}
+
+function Filters({ filter }) {
+  const set = (name) => (event) => refine({ [name]: event.target.value.trim(), page: '' });
+  const text = (name, label, search) => html`<label>${label}<input data-search=${search} value=${filter[name] ?? ''}
+    onChange=${set(name)} spellcheck="false" autocomplete="off" /></label>`;
+  return html`<div class="filters" role="group" aria-label="Filters">${text('error_type', 'Error',
+    true)}${text('queue', 'Queue')}${text('type', 'Type')}</div>`;
+}
+
+/** How many there are of each, as filters. */
+function Groups({ title, name, groups }) {
+  const rows = Object.entries(groups ?? {}).toSorted((a, b) => b[1] - a[1]).slice(0, 10);
+  if (!rows.length) return null;
+  return html`<${Panel} title=${title}><${Table} label=${title} rows=${rows} keyOf=${([key]) => key} columns=${[
+    { name: 'Name', cell: ([key]) => html`<button type="button" class="plain" onClick=${() => refine({ [name]: key,
+      page: '' })}>${short(key, 120)}</button>` },
+    { name: 'Jobs', number: true, cell: ([, jobs]) => count(jobs) },
+  ]} /><//>`;
+}
+
+function Selected() {
+  const ids = [...chosen.value];
+  if (!ids.length) return null;
+  const bulk = (action) => async () => {
+    const answer = await post(`/jobs/bulk/${action}`, { job_ids: ids });
+    chosen.value = new Set();
+    return answer;
+  };
+  const done = (name) => (answer) => `${count(answer[name])} ${name}${answer.skipped
+    ? `, ${count(answer.skipped)} skipped` : ''}.`;
+  return html`<p class="buttons" role="group" aria-label="Selected dead letters"><span>
+    ${count(ids.length)} selected</span>
+    <${Action} label="Retry selected" run=${bulk('retry')} done=${done('retried')} />
+    <${Action} label="Delete selected" right="administer" kind="bad"
+      confirm=${`${ids.length} jobs are deleted for good.`} run=${bulk('delete')} done=${done('deleted')} /></p>`;
+}

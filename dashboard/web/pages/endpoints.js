@@ -1,0 +1,76 @@
+// Where the server sends requests itself: push endpoints get jobs, webhooks get events.
+import { html } from '../html.js';
+import { patch, post } from '../api.js';
+import { path } from '../url.js';
+import { count, short, Time } from '../format.js';
+import { Action } from '../parts/act.js';
+import { Loaded, useLoad } from '../parts/load.js';
+import { Badge, Panel, Table, View } from '../parts/view.js';
+
+const pushAt = (id, rest = '') => `/push/endpoints/${encodeURIComponent(id)}${rest}`;
+const hookAt = (id, rest = '') => `/webhooks/subscriptions/${encodeURIComponent(id)}${rest}`;
+
+export function Endpoints() {
+  const pushes = useLoad('/push/endpoints?limit=100');
+  const hooks = useLoad('/webhooks/subscriptions?limit=100');
+  const deliveries = useLoad(path('/webhooks/deliveries', { limit: 20 }));
+  return html`<${View} title="Endpoints">
+    <${Panel} title="Push endpoints"><${Loaded} load=${pushes} absent="This server pushes no jobs.">
+      ${({ endpoints }) => html`
+      <${Table} label="Push endpoints" rows=${endpoints} keyOf=${(push) => push.id}
+        empty="There are no push endpoints." columns=${[
+        { name: 'Address', cell: (push) => html`${push.endpoint}<br /><span class="id dim">${push.id}</span>` },
+        { name: 'State', cell: (push) => html`<${Badge} state=${push.status} tone=${push.status === 'active' ? 'good'
+          : 'warn'} />` },
+        { name: 'Job types', cell: (push) => push.job_types.join(', ') },
+        { name: 'Failures in a row', number: true, cell: (push) => count(push.consecutive_failures) },
+        { name: 'Last failure', cell: (push) => short(push.last_failure?.message ?? push.last_failure?.error ?? '–',
+          120) },
+        { name: 'Change', cell: (push) => html`<span class="buttons"><${Switch} at=${pushAt(push.id)}
+          active=${push.active} name=${push.endpoint} />
+          <${Action} label="Test" name=${`Test ${push.endpoint}`} run=${() => post(pushAt(push.id, '/test'))}
+            done=${tested} /></span>` },
+      ]} />`}<//><//>
+    <${Panel} title="Webhooks"><${Loaded} load=${hooks} absent="This server has no webhooks.">${({ subscriptions }) =>
+      html`
+      <${Table} label="Webhooks" rows=${subscriptions} keyOf=${(hook) => hook.id} empty="There are no webhooks."
+        columns=${[
+        { name: 'Address', cell: (hook) => html`${hook.url}<br /><span class="id dim">${hook.id}</span>` },
+        { name: 'State', cell: (hook) => html`<${Badge} state=${hook.active ? 'active' : 'paused'} tone=${hook.active
+          ? 'good' : 'warn'} />` },
+        { name: 'Events', cell: (hook) => hook.events.join(', ') },
+        { name: 'Dropped', number: true, cell: (hook) => count(hook.dropped) },
+        { name: 'Change', cell: (hook) => html`<span class="buttons"><${Switch} at=${hookAt(hook.id)}
+          active=${hook.active} name=${hook.url} />
+          <${Action} label="Test" name=${`Test ${hook.url}`} run=${() => post(hookAt(hook.id, '/test'))}
+            done=${tested} /></span>` },
+      ]} />`}<//><//>
+    <${Panel} title="Last deliveries"><${Loaded} load=${deliveries} absent="This server has no webhooks.">
+      ${({ deliveries: rows }) => html`
+      <${Table} label="Deliveries" rows=${rows} keyOf=${(row) => row.id} empty="Nothing has been delivered yet."
+        columns=${[
+        { name: 'Delivery', cell: (row) => html`<span class="id">${row.id}</span>` },
+        { name: 'Event', cell: (row) => row.event_type ?? row.event ?? '–' },
+        { name: 'State', cell: (row) => html`<${Badge} state=${row.status} tone=${{ delivered: 'good',
+          succeeded: 'good', failed: 'bad' }[row.status] ?? 'warn'} />` },
+        { name: 'Attempts', number: true, cell: (row) =>
+          count(row.attempts?.length ?? row.attempts ?? row.attempt_count) },
+        { name: 'Created', cell: (row) => html`<${Time} at=${row.created_at} />` },
+        { name: 'Change', cell: (row) => (row.status === 'failed' ? html`<${Action} label="Send again"
+          name=${`Send ${row.id} again`}
+          run=${() => post(`/webhooks/deliveries/${encodeURIComponent(row.id)}/retry`)} done="It is sent again." />`
+            : '') },
+      ]} />`}<//><//><//>`;
+}
+
+function Switch({ at, active, name }) {
+  return html`<${Action} label=${active ? 'Pause' : 'Resume'} name=${`${active ? 'Pause' : 'Resume'} ${name}`}
+    run=${() => patch(at, { active: !active })} done=${`${name} is ${active ? 'paused' : 'active again'}.`} />`;
+}
+
+function tested(answer) {
+  const status = answer.response_status ?? answer.status_code ?? answer.response?.status;
+  if (answer.success || answer.delivered) return `The endpoint has taken it${status ? ` (${status})` : ''}.`;
+  const why = answer.error?.message ?? answer.error ?? answer.message ?? status ?? 'no answer';
+  return `The endpoint has not taken it: ${why}.`;
+}

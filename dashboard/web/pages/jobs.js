@@ -1,0 +1,117 @@
+// Jobs: found by state, queue, type, tenant and time; the address holds the filter.
+import { html, signal, useEffect, useState } from '../html.js';
+import { post } from '../api.js';
+import { go, path, refine, route } from '../url.js';
+import { compact, count, short, Time } from '../format.js';
+import { Action } from '../parts/act.js';
+import { Loaded, useLoad } from '../parts/load.js';
+import { pageOf, Paging } from '../parts/paging.js';
+import { Badge, JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
+
+const STATES = ['scheduled', 'available', 'pending', 'active', 'completed', 'retryable', 'cancelled', 'discarded'];
+const PER_PAGE = 50;
+const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const chosen = signal(new Set());
+
+/** What the address asks for, as a request. */
+function request({ tenant, state, queue, type, since, until, order }) {
+  const filter = { state, queue, type, since, until, order, page: pageOf(), per_page: PER_PAGE };
+  return path(tenant ? `/admin/tenants/${encodeURIComponent(tenant)}/jobs` : '/admin/jobs', filter);
+}
+
+export function Jobs() {
+  const { query } = route.value;
+  const load = useLoad(request(query));
+  useEffect(() => { chosen.value = new Set(); }, [JSON.stringify(query)]);
+  return html`<${View} title="Jobs"><${Search} /><${Filters} query=${query} />
+    <${Panel} title="Found"><${Many} /><${Loaded} load=${load}>${({ items, pagination }) => html`
+      <${Table} label="Jobs" rows=${items} keyOf=${(job) => job.id} selection=${chosen} empty="No job is like this."
+        columns=${[
+        { name: 'Job', cell: (job) => html`<${JobLink} id=${job.id} />` },
+        { name: 'Type', cell: (job) => short(job.type, 120) },
+        { name: 'State', cell: (job) => html`<${Badge} state=${job.state} />` },
+        { name: 'Queue', cell: (job) => html`<${QueueLink} name=${job.queue} />` },
+        { name: 'Attempt', number: true, cell: (job) => `${job.attempt} of ${job.max_attempts}` },
+        { name: 'Arguments', cell: (job) => html`<code>${short(compact(job.args), 80)}</code>` },
+        { name: 'Enqueued', cell: (job) => html`<${Time} at=${job.enqueued_at ?? job.created_at} />` },
+      ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} atLeast=${pagination.total >= 10_000} />`}
+        <//><//><//>`;
+}
+
+/**
+ * One field for everything: an id opens the job; `state:… queue:… type:… tenant:…` are filters, another text is a
+ * type.
+ */
+function Search() {
+  const [fault, setFault] = useState(null);
+  const find = (event) => {
+    event.preventDefault();
+    const text = event.target.elements.q.value.trim();
+    if (ID.test(text)) { go(['jobs', text.toLowerCase()]); return; }
+    const found = read(text);
+    setFault(found.fault ?? null);
+    if (!found.fault) { refine({ state: '', queue: '', type: '', tenant: '', page: '', q: text, ...found.filter }); }
+  };
+  return html`<form class="filters" role="search" onSubmit=${find}><label>Search
+      <input name="q" data-search type="search" value=${route.value.query.q ?? ''} aria-describedby="search-help"
+        autocomplete="off" spellcheck="false" /></label>
+    <button class="main">Find</button><span id="search-help"
+      class="dim">an id, a type, or state: queue: type: tenant:</span>
+    ${fault ? html`<div class="fault" role="alert"><p>${fault}</p></div>` : null}</form>`;
+}
+
+const WORDS = ['state', 'queue', 'type', 'tenant', 'since', 'until'];
+
+/** The filter that a search means, or what is wrong with it: a misspelt word must not find everything. */
+export function read(text) {
+  const filter = {};
+  for (const word of text.split(/\s+/).filter(Boolean)) {
+    const [, name, value] = word.match(/^([a-z_]+):(.*)$/) ?? [null, 'type', word];
+    if (!WORDS.includes(name)) return { fault: `'${name}:' is no word of the search. Use ${WORDS.join(', ')}.` };
+    if (value === '') return { fault: `'${name}:' wants a value.` };
+    if (filter[name] !== undefined) return { fault: `'${name}:' is there twice.` };
+    if (name === 'state' && !STATES.includes(value)) {
+      return { fault: `'${value}' is no state. Use ${STATES.join(', ')}.` };
+    }
+    filter[name] = value;
+  }
+  return { filter };
+}
+
+function Filters({ query }) {
+  const set = (name) => (event) => refine({ [name]: event.target.value.trim(), page: '', q: '' });
+  const text = (name, label) => html`<label>${label}<input value=${query[name] ?? ''} onChange=${set(name)}
+    spellcheck="false" autocomplete="off" /></label>`;
+  return html`<div class="filters" role="group" aria-label="Filters">
+    <label>State<select onChange=${set('state')}><option value="">any</option>
+      ${STATES.map((state) => html`<option key=${state} value=${state} selected=${query.state === state}>${state}
+        </option>`)}</select></label>
+    ${text('type', 'Type')}${text('queue', 'Queue')}${text('tenant', 'Tenant')}
+    <label>Order<select onChange=${set('order')}><option value="">newest first</option>
+      <option value="asc" selected=${query.order === 'asc'}>oldest first</option></select></label></div>`;
+}
+
+/** What can be done with the rows that are selected. */
+function Many() {
+  const ids = [...chosen.value];
+  const bulk = (action) => async () => {
+    const answer = await post(`/jobs/bulk/${action}`, { job_ids: ids });
+    chosen.value = new Set();
+    return answer;
+  };
+  const done = (name) => (answer) => {
+    const refused = answer.skipped ?? 0;
+    const why = answer.items?.find((item) => item.error || item.reason);
+    const reason = why ? `: ${why.error?.message ?? why.reason}` : '';
+    return `${count(answer[name] ?? ids.length)} ${name}${refused ? `, ${count(refused)} skipped${reason}` : ''}.`;
+  };
+  if (!ids.length) return null;
+  return html`<p class="buttons" role="group" aria-label="Selected jobs"><span>${count(ids.length)} selected</span>
+    <${Action} label="Retry" run=${bulk('retry')} done=${done('retried')} />
+    <${Action} label="Cancel" run=${bulk('cancel')} done=${done('cancelled')} kind="bad"
+      confirm=${`${ids.length} jobs will not run. This cannot be undone.`} />
+    <${Action} label="Delete" right="administer" run=${bulk('delete')} done=${done('deleted')} kind="bad"
+      confirm=${`${ids.length} jobs are deleted for good.`} />
+    <button type="button" onClick=${() => { chosen.value = new Set(); }}>Select none</button></p>`;
+}
+

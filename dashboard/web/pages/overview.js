@@ -1,0 +1,88 @@
+// How it goes: totals, queues, workers, what failed last.
+import { html } from '../html.js';
+import { link, path } from '../url.js';
+import { count, short, span, Time } from '../format.js';
+import { Loaded, useLoad } from '../parts/load.js';
+import { Badge, Empty, Facts, JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
+import { pressure } from '../parts/pressure.js';
+import { Rates } from '../parts/rates.js';
+
+/** Queues whose oldest job is asked for: one request each. */
+const LOOKED_AT = 8;
+const STATES = ['available', 'active', 'scheduled', 'retryable', 'pending', 'completed', 'discarded', 'cancelled'];
+
+export function Overview() {
+  const stats = useLoad('/admin/stats');
+  const queues = useLoad('/admin/queues?per_page=100');
+  const workers = useLoad('/admin/workers?per_page=100');
+  const maintenance = useLoad('/admin/system/maintenance');
+  return html`<${View} title="Overview">
+    ${maintenance.data?.maintenance ? html`<div class="fault" role="alert">
+      <p>Maintenance: no job is handed out. ${maintenance.data.reason}</p></div>` : null}
+    <${Loaded} load=${stats}>${(data) => html`<${Totals} stats=${data} />`}<//>
+    <div class="panels">
+      <${Panel} title="Busiest queues"><${Loaded} load=${queues}>${(data) => html`<${Busiest} queues=${data.items}
+        workers=${workers.data?.items} />`}<//><//>
+      <${Panel} title="Pace"><${Loaded} load=${stats}>${(data) => html`<${Pace} stats=${data} />`}<//><${Rates} /><//>
+      <${Panel} title="Recent failures"><${Failures} /><//>
+      <${Panel} title="Workers"><${Loaded} load=${workers}>${(data) => html`<${Summary} data=${data} />`}<//><//>
+    </div><//>`;
+}
+
+function Totals({ stats }) {
+  return html`<ul class="totals">${STATES.map((state) => html`<li key=${state}><a href=${link(['jobs'], { state })}>
+    <b>${count(stats.jobs[state] ?? 0)}</b>${state}</a></li>`)}
+    <li><a href=${link(['dead'])}><b>${count(stats.dead_letters)}</b>dead letters</a></li></ul>`;
+}
+
+function Pace({ stats }) {
+  const { throughput: pace, latency_ms: run, wait_ms: wait } = stats;
+  return html`<${Facts} rows=${[
+    ['Enqueued', `${count(pace.enqueued_per_minute)} a minute`],
+    ['Completed', `${count(pace.processed_per_minute)} a minute`],
+    ['Failed', `${count(pace.failed_per_minute)} a minute`],
+    ['Wait, p50 / p95', `${span(wait.p50)} / ${span(wait.p95)}`],
+    ['Run, p50 / p95', `${span(run.p50)} / ${span(run.p95)}`],
+  ]} />`;
+}
+
+function Busiest({ queues, workers }) {
+  const load = (queue) => queue.counts.available * 1000 + queue.counts.active;
+  const rows = queues.toSorted((a, b) => load(b) - load(a)).slice(0, LOOKED_AT);
+  return html`<${Table} label="Busiest queues" rows=${rows} keyOf=${(queue) => queue.name}
+    empty="There are no queues yet: the first job makes one." columns=${[
+      { name: 'Queue', cell: (queue) => html`<${QueueLink} name=${queue.name} />` },
+      { name: 'Waiting', number: true, cell: (queue) => count(queue.counts.available) },
+      { name: 'Running', number: true, cell: (queue) => count(queue.counts.active) },
+      { name: 'Oldest', cell: (queue) => html`<${Oldest} queue=${queue} />` },
+      { name: 'Pressure', cell: (queue) => html`<${Badge} ...${pressure(queue, workers)} />` },
+    ]} />`;
+}
+
+function Oldest({ queue }) {
+  const { data } = useLoad(queue.counts.available ? `/admin/queues/${encodeURIComponent(queue.name)}` : null);
+  const at = Date.parse(data?.oldest_available_at ?? '');
+  return Number.isNaN(at) ? '–' : span(Math.max(0, Date.now() - at));
+}
+
+function Failures() {
+  const load = useLoad(path('/admin/jobs', { state: 'discarded', per_page: 6 }));
+  return html`<${Loaded} load=${load}>${({ items }) => html`<${Table} label="Recent failures" rows=${items}
+    keyOf=${(job) => job.id}
+    empty="No job has been given up." columns=${[
+      { name: 'Job', cell: (job) => html`${job.type}<br /><${JobLink} id=${job.id} />` },
+      { name: 'Error', cell: (job) => html`<b>${job.error?.type ?? ''}</b> ${short(job.error?.message ?? '–', 90)}` },
+      { name: 'When', cell: (job) => html`<${Time} at=${job.completed_at ?? job.error?.occurred_at} />` },
+    ]} />`}<//>`;
+}
+
+function Summary({ data }) {
+  const { summary, items } = data;
+  if (!summary.total) return html`<${Empty}>No worker has sent a heartbeat lately.<//>`;
+  const slots = items.reduce((sum, worker) => sum + (worker.concurrency ?? 0), 0);
+  const busy = items.reduce((sum, worker) => sum + (worker.active_jobs ?? 0), 0);
+  return html`<${Facts} rows=${[
+    ['Running', count(summary.running)], ['Quiet', summary.quiet || null], ['Stale', summary.stale || null],
+    ['Slots in use', slots ? `${count(busy)} of ${count(slots)}` : count(busy)],
+  ]} /><p><a href=${link(['workers'])}>All workers</a></p>`;
+}

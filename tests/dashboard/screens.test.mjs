@@ -1,0 +1,120 @@
+// Every screen, with data and without: it shows, in light and dark, wide and narrow, and breaks no rule of
+// accessibility or of the policy.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { findings, launch, open, settled, visit } from './lib/browser.mjs';
+import { seed } from './lib/seed.mjs';
+import { Server } from './lib/server.mjs';
+
+const SCREENS = ['', 'queues', 'jobs', 'dead', 'workflows', 'cron', 'workers', 'trains', 'limits', 'tenants',
+  'endpoints', 'audit'];
+const LOOKS = [
+  { width: 1280, dark: false }, { width: 1280, dark: true }, { width: 320, dark: false }, { width: 320, dark: true },
+];
+/** Set, the pictures of the guide are written anew. */
+const PICTURES = process.env.OJS_PICTURES ? fileURLToPath(new URL('../../docs/guide/dashboard/', import.meta.url))
+  : null;
+let browser; let full; let empty; let made;
+
+before(async () => {
+  [browser, full, empty] = await Promise.all([launch(), Server.start(), Server.start()]);
+  made = await seed(full);
+  if (PICTURES) mkdirSync(PICTURES, { recursive: true });
+});
+
+after(async () => {
+  await browser?.close();
+  await Promise.all([full?.stop(), empty?.stop()]);
+});
+
+/** The screens of single things, by what the seed made. */
+const single = () => ({
+  'job-discarded': `jobs/${made.dead}`, 'job-scheduled': `jobs/${made.scheduled}`,
+    'job-retryable': `jobs/${made.retrying}`, 'job-active': `jobs/${made.active}`,
+  'job-completed': `jobs/${made.completed}`, queue: 'queues/mail', workflow: `workflows/${made.chain}`,
+    train: 'trains/dest_7',
+});
+
+/** Looks at the screen that is shown: nothing is refused, wider than the window, or against a rule. */
+async function inspect(page, name, only) {
+  assert.equal(await page.locator('.fault').count(), 0, `${name}: ${await page.locator('.fault').allTextContents()}`);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.ok(wide <= 0, `${name} is ${wide} px wider than the window`);
+  assert.deepEqual(await findings(page, { only }), [], name);
+}
+
+test('every screen, light and dark, at 1280 and at 320 px', async () => {
+  const page = await open(browser);
+  const screens = [...SCREENS.map((name) => [name || 'overview', name]), ...Object.entries(single())];
+  for (const [name, fragment] of screens) {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.emulateMedia({ colorScheme: 'light' });
+    await visit(page, full, `#/${fragment}`);
+    if (PICTURES) await page.screenshot({ path: `${PICTURES}${name}.png` });
+    for (const { width, dark } of LOOKS) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
+      // The other rules know no colours: light has them all.
+      await inspect(page, `${name} at ${width} px, ${dark ? 'dark' : 'light'}`, dark ? ['color-contrast'] : undefined);
+    }
+  }
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('every screen of a server that holds nothing', async () => {
+  const page = await open(browser);
+  for (const name of SCREENS) {
+    await visit(page, empty, `#/${name}`);
+    await inspect(page, name || 'overview');
+    if (name !== '') assert.ok(await page.locator('.empty').count() > 0, `${name} says that there is nothing`);
+  }
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('what is not there is said, not broken', async () => {
+  const page = await open(browser);
+  await visit(page, full, '#/jobs/01890000-0000-7000-8000-000000000000');
+  await page.getByText('There is no such job').waitFor();
+  await visit(page, full, '#/nothing');
+  await page.getByText('There is no such screen').waitFor();
+  await page.context().close();
+});
+
+test('the help lists every shortcut, and the chart fetches its library only when it is opened', async () => {
+  const page = await open(browser);
+  const asked = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await visit(page, full);
+  assert.ok(!asked.some((url) => url.includes('uPlot')), 'the first page fetches no chart');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').getByText('next row').waitFor();
+  assert.deepEqual(await findings(page), []);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.locator('summary', { hasText: 'Chart' }).click();
+  await page.locator('.chart canvas').waitFor();
+  assert.deepEqual(await findings(page), []);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test('the zone and the colours that were chosen hold on every screen and after a reload', async () => {
+  const page = await open(browser);
+  await visit(page, full, `#/jobs/${made.scheduled}`);
+  // Berlin is an hour ahead in January.
+  await page.getByText('2099-01-01 07:00:00').first().waitFor();
+  await page.getByLabel('Time zone').selectOption('utc');
+  await page.getByText('2099-01-01 06:00:00').first().waitFor();
+  await page.getByLabel('Colours').selectOption('dark');
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  assert.equal(await ground(), 'rgb(18, 21, 27)');
+  await page.reload();
+  await settled(page);
+  await page.getByText('2099-01-01 06:00:00').first().waitFor();
+  assert.equal(await ground(), 'rgb(18, 21, 27)');
+  await page.context().close();
+});
