@@ -29,7 +29,10 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is another page
-     * while the page says that it has more. Jobs that come and go between two pages move the others.
+     * while the page says that it has more. Jobs that come and go between two pages move the others, but not behind a
+     * `cursor`, which is the `next_cursor` of the page before. With a cursor, or with `count=false`, a page looks at 5,000
+     * rows at most and has no total: it may be short, or empty, say `complete: false`, and have a `next_cursor` all the same.
+     * Pages with numbers look at 20,000 rows at most, and begin at most 10,000 jobs behind the first.
      *
      * @param queue only jobs of this queue
      * @param jobType only this job type; `email.*` is all types that start with `email.`
@@ -183,7 +186,8 @@ public abstract class Operations internal constructor() : Requests() {
      * Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with their bodies,
      * workflows with their steps, and so on. `sound` is true when nothing contradicts anything. `findings` has the first 1,000
      * contradictions, each with the check, the row, what was compared, and both values; `total` counts them all. The time
-     * grows with the number of jobs, and other queries of a store in one file or in memory wait meanwhile.
+     * grows with the number of jobs. It takes one of the two connections for lists and searches; everything else goes on, but
+     * for a store in memory, where all wait.
      */
     public suspend fun audit(): Map<String, Any?> =
         run("GET", at("admin", "system", "audit"), null, Reply.whole)
@@ -428,8 +432,9 @@ public abstract class Operations internal constructor() : Requests() {
      * is active under a lease before it is sent, and the answer settles it. The address must begin with https:// and be
      * public, unless the server allows others.
      *
-     * @param endpoint its members: `endpoint` (the URL) and `job_types` (`*` stands for any characters); if wanted `queues`,
-     *   `config` (`max_concurrency`, `timeout_ms`, `signing_secret`, `weight`, `retry_429`), `routing`, `provider` and `active`
+     * @param endpoint its members: `endpoint` (the URL, or `sqs:` and the URL of a queue of Amazon SQS) and `job_types` (`*`
+     *   stands for any characters); if wanted `queues`, `config` (`max_concurrency`, `timeout_ms`, `signing_secret`, `weight`,
+     *   `retry_429`), `routing`, `provider` and `active`
      * @throws OjsException Conflict, InvalidRequest
      */
     public suspend fun createPushEndpoint(endpoint: Map<String, Any?>): Map<String, Any?> =
@@ -844,6 +849,17 @@ public abstract class CronOperations internal constructor(internal val client: O
      */
     public suspend fun enable(name: String, enabled: Boolean): Map<String, Any?> =
         run("PATCH", at("cron", name), given("enabled" to enabled), Reply.cron)
+
+    /**
+     * Enqueues a job of the cron entry now, whether the entry is enabled or not. Its schedule stays. The overlap policy holds:
+     * while the latest job of the entry goes on, `skip` and `enqueue` answer with 409 `conflict`, and `cancel_previous`
+     * cancels that job.
+     *
+     * @param name the name of the entry
+     * @throws OjsException NotFound
+     */
+    public suspend fun run(name: String): Job =
+        run("POST", at("cron", name, "run"), emptyMap<String, Any?>(), Reply.job, wait = Duration.ZERO)
 
     /**
      * Deletes the cron entry. The jobs that it has enqueued stay.

@@ -48,6 +48,7 @@ internal val operationCalls: List<suspend (OjsClient) -> Any?> = listOf(
     { client -> client.cron.list() },
     { client -> client.cron.get(name = "digest") },
     { client -> client.cron.enable(name = "digest", enabled = false) },
+    { client -> client.cron.run(name = "digest") },
     { client -> client.cron.delete(name = "digest") },
     { client -> client.workers.list(state = "running", page = 1, perPage = 100) },
     { client -> client.workers.get(workerId = "mail-1") },
