@@ -48,7 +48,8 @@ pub async fn run(command: Top, remote: Remote) -> Result<(), Failure> {
     let first = look(&remote).await?;
     if remote.output.json {
         return print(
-            &json!({"stats": first.stats, "queues": first.queues["items"], "workers": first.workers["items"]}).to_string(),
+            &json!({"stats": first.stats, "queues": first.queues.get("items"), "workers": first.workers.get("items")})
+                .to_string(),
         );
     }
     if !stdout().is_terminal() {

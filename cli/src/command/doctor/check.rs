@@ -178,7 +178,6 @@ mod tests {
         "test.fine" Nothing fine, "", "";
     };
 
-    #[expect(clippy::panic, reason = "this is what is tested")]
     async fn panics(_: &Context) -> Result<Vec<Finding>, Failure> {
         panic!("an index was wrong")
     }
