@@ -79,9 +79,33 @@ test('selected jobs are cancelled, and those that cannot be are named', async ()
   });
 });
 
-test('a cron entry is disabled, enabled and deleted', async () => {
+test('jobs are read page after page, and Back leads to the page before', async () => {
+  const bodies = Array.from({ length: 120 }, (_, n) => ({ type: 'a.paged', args: [n], options: { queue: 'paged' } }));
+  for (let from = 0; from < bodies.length; from += 60) {
+    await server.post('/jobs/batch', { jobs: bodies.slice(from, from + 60) });
+  }
+  await on('#/jobs?queue=paged&order=asc', async (page) => {
+    const found = page.locator('main').getByRole('table', { name: 'Jobs' });
+    const shown = (n) => found.getByText(`[${n}]`, { exact: true });
+    const press = (name) => page.locator('main').getByRole('button', { name, exact: true }).click();
+    await shown(0).waitFor();
+    await press('Next');
+    await shown(50).waitFor();
+    await press('Next');
+    await shown(119).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Next', exact: true }).isDisabled(), true);
+    await page.goBack();
+    await shown(50).waitFor();
+    await press('First page');
+    await shown(0).waitFor();
+  });
+});
+
+test('a cron entry is run, disabled, enabled and deleted', async () => {
   await server.post('/cron', { name: 'often', cron: '0 4 * * *', job_template: { type: 'a.cron', args: [] } });
   await on('#/cron', async (page) => {
+    await press(page, 'Run often now', /^Job .+ of often is enqueued\./);
+    assert.equal((await server.get('/admin/jobs?type=a.cron')).items.length, 1);
     await press(page, 'Disable often', 'often is disabled.');
     assert.equal((await server.get('/cron/often')).cron.enabled, false);
     await press(page, 'Enable often', 'often is enabled.');

@@ -5,7 +5,7 @@ import { go, path, refine, route } from '../url.js';
 import { compact, count, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
 import { Loaded, useLoad } from '../parts/load.js';
-import { pageOf, Paging } from '../parts/paging.js';
+import { Cursors } from '../parts/paging.js';
 import { Badge, JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
 
 const STATES = ['scheduled', 'available', 'pending', 'active', 'completed', 'retryable', 'cancelled', 'discarded'];
@@ -14,8 +14,9 @@ const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const chosen = signal(new Set());
 
 /** What the address asks for, as a request. */
-function request({ tenant, state, queue, type, since, until, order }) {
-  const filter = { state, queue, type, since, until, order, page: pageOf(), per_page: PER_PAGE };
+function request({ tenant, state, queue, type, since, until, order, after }) {
+  // Jobs are not counted: a count of many costs more than the page.
+  const filter = { state, queue, type, since, until, order, cursor: after, count: 'false', per_page: PER_PAGE };
   return path(tenant ? `/admin/tenants/${encodeURIComponent(tenant)}/jobs` : '/admin/jobs', filter);
 }
 
@@ -25,7 +26,8 @@ export function Jobs() {
   useEffect(() => { chosen.value = new Set(); }, [JSON.stringify(query)]);
   return html`<${View} title="Jobs"><${Search} /><${Filters} query=${query} />
     <${Panel} title="Found"><${Many} /><${Loaded} load=${load}>${({ items, pagination }) => html`
-      <${Table} label="Jobs" rows=${items} keyOf=${(job) => job.id} selection=${chosen} empty="No job is like this."
+      <${Table} label="Jobs" rows=${items} keyOf=${(job) => job.id} selection=${chosen} empty=${pagination.complete
+        ? 'No job is like this.' : 'None among the jobs that were searched.'}
         columns=${[
         { name: 'Job', cell: (job) => html`<${JobLink} id=${job.id} />` },
         { name: 'Type', cell: (job) => short(job.type, 120) },
@@ -34,7 +36,7 @@ export function Jobs() {
         { name: 'Attempt', number: true, cell: (job) => `${job.attempt} of ${job.max_attempts}` },
         { name: 'Arguments', cell: (job) => html`<code>${short(compact(job.args), 80)}</code>` },
         { name: 'Enqueued', cell: (job) => html`<${Time} at=${job.enqueued_at ?? job.created_at} />` },
-      ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} atLeast=${pagination.total >= 10_000} />`}
+      ]} /><${Cursors} next=${pagination.next_cursor} complete=${pagination.complete} />`}
         <//><//><//>`;
 }
 
@@ -50,7 +52,7 @@ function Search() {
     if (ID.test(text)) { go(['jobs', text.toLowerCase()]); return; }
     const found = read(text);
     setFault(found.fault ?? null);
-    if (!found.fault) { refine({ state: '', queue: '', type: '', tenant: '', page: '', q: text, ...found.filter }); }
+    if (!found.fault) { refine({ state: '', queue: '', type: '', tenant: '', after: '', q: text, ...found.filter }); }
   };
   return html`<form class="filters" role="search" onSubmit=${find}><label>Search
       <input name="q" data-search type="search" value=${route.value.query.q ?? ''} aria-describedby="search-help"
@@ -79,7 +81,7 @@ export function read(text) {
 }
 
 function Filters({ query }) {
-  const set = (name) => (event) => refine({ [name]: event.target.value.trim(), page: '', q: '' });
+  const set = (name) => (event) => refine({ [name]: event.target.value.trim(), after: '', q: '' });
   const text = (name, label) => html`<label>${label}<input value=${query[name] ?? ''} onChange=${set(name)}
     spellcheck="false" autocomplete="off" /></label>`;
   return html`<div class="filters" role="group" aria-label="Filters">

@@ -66,7 +66,7 @@ function Oldest({ queue }) {
 }
 
 function Failures() {
-  const load = useLoad(path('/admin/jobs', { state: 'discarded', per_page: 6 }));
+  const load = useLoad(path('/admin/jobs', { state: 'discarded', count: 'false', per_page: 6 }));
   return html`<${Loaded} load=${load}>${({ items }) => html`<${Table} label="Recent failures" rows=${items}
     keyOf=${(job) => job.id}
     empty="No job has been given up." columns=${[

@@ -1,18 +1,30 @@
 // From page to page.
 import { html } from '../html.js';
-import { refine, route } from '../url.js';
+import { go, refine, route } from '../url.js';
 import { count } from '../format.js';
 
 /** The page that the address names, from 1. */
 export const pageOf = () => Math.max(1, Number.parseInt(route.value.query.page, 10) || 1);
 
 /** Links to the pages before and after. `total` is what the server says, if it says. */
-export function Paging({ more, total, atLeast = false }) {
+export function Paging({ more, total }) {
   const page = pageOf();
   if (page === 1 && !more) return total === undefined ? null : html`<p class="dim">${count(total)} in all</p>`;
   return html`<p class="buttons"><button type="button" disabled=${page === 1} onClick=${() => refine({ page: page > 2
     ? page - 1 : '' })}>Previous</button>
-    <span class="dim">Page ${page}${total === undefined ? null : `, ${atLeast ? 'at least '
-      : ''}${count(total)} in all`}</span>
+    <span class="dim">Page ${page}${total === undefined ? null : `, ${count(total)} in all`}</span>
     <button type="button" disabled=${!more} onClick=${() => refine({ page: page + 1 })}>Next</button></p>`;
+}
+
+/**
+ * The same for lists that are read from place to place: `next` is the cursor of the following page. A server that
+ * looked at its bound of rows before the page was full says that it is not `complete`. Back leads to the page before.
+ */
+export function Cursors({ next, complete }) {
+  const { parts, query } = route.value;
+  const to = (after) => () => go(parts, { ...query, after });
+  if (!query.after && !next) return null;
+  return html`<p class="buttons"><button type="button" disabled=${!query.after} onClick=${to('')}>First page</button>
+    <button type="button" disabled=${!next} onClick=${to(next)}>Next</button>${next && !complete ? html`<span
+      class="dim">Only a part of the jobs has been searched: Next goes on.</span>` : null}</p>`;
 }
