@@ -82,8 +82,8 @@ module OJS
     # another page while the page says that it has more. Jobs that come and go between two pages move the others, but
     # not behind a <tt>cursor</tt>, which is the <tt>next_cursor</tt> of the page before. With a cursor, or with
     # <tt>count=false</tt>, a page looks at 5,000 rows at most and has no total: it may be short, or empty, say
-    # <tt>complete: false</tt>, and have a <tt>next_cursor</tt> all the same. Pages with numbers look at 20,000 rows
-    # at most, and begin at most 10,000 jobs behind the first.
+    # <tt>complete: false</tt>, and have a <tt>next_cursor</tt> all the same. Pages with numbers look at a million
+    # rows at most, count what is in the first 20,000, and begin at most 10,000 jobs behind the first.
     #
     # * +queue+: Only jobs of this queue.
     # * +type+: Only this job type; <tt>email.*</tt> is all types that start with <tt>email.</tt>.

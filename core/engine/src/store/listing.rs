@@ -14,7 +14,7 @@ use crate::store::rows::{JobFilter, JobSort};
 
 /// Rows that one page of a list looks at, at most, when it goes on by cursors.
 pub const STEP: usize = 5_000;
-/// Rows that one page and its count look at, at most, when pages have numbers.
+/// Rows that a count looks at, at most, and a page with a number at a time.
 pub const LOOK: usize = 20_000;
 /// Most rows that a page with a number may pass over.
 pub const MAX_OFFSET: usize = 10_000;

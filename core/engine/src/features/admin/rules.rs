@@ -16,6 +16,8 @@ use crate::store::tables::Tables;
 
 /// Jobs taken from a dropped worker at a time.
 const SLICE: usize = 500;
+/// Looks of a page with a number, at most.
+const LOOKS: usize = 50;
 /// Rows of figures summed up at a time.
 const ROLLED: usize = 5_000;
 
@@ -79,18 +81,37 @@ impl Transaction<'_> {
     }
 }
 
-/// A page of jobs and how many there are.
+/// A page of jobs and how many there are. A filter that no index knows may leave a look without a job: then the page
+/// looks on, so that a client that pages by number finds what is there.
 pub(crate) fn list_jobs(tables: &mut dyn Tables, filter: &JobFilter) -> Applied<JobPage> {
-    let total = count(tables, filter)?;
-    check_order(filter, total)?;
+    let counted = count(tables, filter)?;
+    check_order(filter, counted)?;
     // What is not there is not looked for.
-    let is_there = filter.offset < total || total == MAX_COUNTED;
-    let found = if is_there { walk(tables, filter)? } else { Walked::default() };
-    // The count has looked at the same rows.
-    let end = look_end(tables, filter)?;
+    let is_there = filter.offset < counted || counted == MAX_COUNTED || look_end(tables, filter)?.is_some();
+    let found = if is_there { look_on(tables, filter)? } else { Walked::default() };
+    let total = if found.rows.is_empty() { counted } else { counted.max(filter.offset + found.rows.len()) };
     let jobs = found.rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
-    let (has_more, next, is_complete) = (found.last.is_some(), found.last.or(end), end.is_none());
+    let (has_more, next, is_complete) = (found.last.or(found.end).is_some(), found.last.or(found.end), found.end.is_none());
     Ok(JobPage { jobs, total, has_more, next, is_complete })
+}
+
+/// Walks one look after the other until a page with a number is full.
+fn look_on(tables: &mut dyn Tables, filter: &JobFilter) -> Result<Walked, StoreError> {
+    let wanted = filter.offset.saturating_add(filter.limit);
+    let mut page = Walked::default();
+    let mut step = JobFilter { offset: 0, limit: wanted, ..filter.clone() };
+    for _ in 0..LOOKS {
+        let found = walk(tables, &step)?;
+        page.rows.extend(found.rows);
+        page.last = found.last;
+        page.end = if found.last.is_some() { None } else { look_end(tables, &step)? };
+        if page.end.is_none() || page.rows.len() == wanted {
+            break;
+        }
+        (step.behind, step.limit) = (page.end, wanted - page.rows.len());
+    }
+    page.rows.drain(..filter.offset.min(page.rows.len()));
+    Ok(page)
 }
 
 /// A page of jobs behind a place. It is the same work wherever that place is.
@@ -110,6 +131,8 @@ struct Walked {
     rows: Vec<JobRow>,
     /// The place of the last row, when there are more behind it.
     last: Option<ListPlace>,
+    /// Where the look has ended, when there may be more behind it.
+    end: Option<ListPlace>,
 }
 
 fn walk(tables: &mut dyn Tables, filter: &JobFilter) -> Result<Walked, StoreError> {
@@ -117,7 +140,7 @@ fn walk(tables: &mut dyn Tables, filter: &JobFilter) -> Result<Walked, StoreErro
     let has_more = rows.len() > filter.limit;
     rows.truncate(filter.limit);
     let last = rows.last().filter(|_| has_more).map(|row| ListPlace::of(row, filter));
-    Ok(Walked { rows, last })
+    Ok(Walked { rows, last, end: None })
 }
 
 /// Where the look of a list ends, when there are as many rows as it may look at.

@@ -50,7 +50,8 @@ final class Operations {
          * others, but not behind a {@code cursor}, which is the {@code next_cursor} of the page before. With a
          * cursor, or with {@code count=false}, a page looks at 5,000 rows at most and has no total: it may be
          * short, or empty, say {@code complete: false}, and have a {@code next_cursor} all the same. Pages with
-         * numbers look at 20,000 rows at most, and begin at most 10,000 jobs behind the first.
+         * numbers look at a million rows at most, count what is in the first 20,000, and begin at most 10,000 jobs
+         * behind the first.
          *
          * {@snippet :
          * JobPage page = client.listJobs(JobFilter.ALL.withQueue("mail").withStates("discarded").withPerPage(100));

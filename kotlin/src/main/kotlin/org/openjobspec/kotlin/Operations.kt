@@ -32,7 +32,8 @@ public abstract class Operations internal constructor() : Requests() {
      * while the page says that it has more. Jobs that come and go between two pages move the others, but not behind a
      * `cursor`, which is the `next_cursor` of the page before. With a cursor, or with `count=false`, a page looks at 5,000
      * rows at most and has no total: it may be short, or empty, say `complete: false`, and have a `next_cursor` all the same.
-     * Pages with numbers look at 20,000 rows at most, and begin at most 10,000 jobs behind the first.
+     * Pages with numbers look at a million rows at most, count what is in the first 20,000, and begin at most 10,000 jobs
+     * behind the first.
      *
      * @param queue only jobs of this queue
      * @param jobType only this job type; `email.*` is all types that start with `email.`
