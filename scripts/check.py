@@ -364,7 +364,9 @@ def telling(suite: Suite) -> list[str]:
         found = [at for at, line in enumerate(lines) if re.search(pattern, line) and not re.search(r"(?i)\.\.\. ok$|^ok\b| 0 failed", line)]
         if found:
             # The first, with what follows it: later ones are often of its making.
-            shown = sorted({at + next_ for at in found[:6] for next_ in range(3) if at + next_ < len(lines)})
+            # Node.js says why six lines below the name.
+            spans = [range(at, at + (10 if lines[at].startswith("not ok") else 3)) for at in found[:6]]
+            shown = sorted({at for span in spans for at in span if at < len(lines)})
             return [lines[at] for at in shown if not lines[at].endswith("... ok")]
     return lines[-8:]
 

@@ -10,9 +10,8 @@ use tokio::net::{TcpListener, TcpStream};
 use super::common::{ojs, says};
 use super::{report, run, warned, wrong};
 
-/// A proxy in front of a server, on a port that the system chose: `change` gets the path and the answer, and makes
-/// another of it;
-/// none to answer never.
+/// A proxy in front of a server, on a port that the system chose. `change` gets the path and the answer, and returns
+/// the answer to send; `None` leaves the request without an answer.
 async fn proxy(server: SocketAddr, change: fn(&str, String) -> Option<String>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -55,6 +55,13 @@ pub async fn shown(b: &Bench, id: &str) -> Value {
     b.http("GET", &format!("/push/endpoints/{id}"), "").await.1
 }
 
+/// Waits until the endpoint has this status.
+pub async fn until_status(b: &Bench, id: &str, status: &str) {
+    while shown(b, id).await["status"] != status {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Tells what becomes of jobs, and of endpoints.
 pub async fn ends(b: &Bench) -> Listener {
     let types = "job.completed,job.retrying,job.discarded,push.endpoint.*";
