@@ -58,6 +58,11 @@ impl Failure {
         Self { kind: Kind::Unreachable, message: message.into(), advice: Some("is this the URL of an OJS server?".into()) }
     }
 
+    /// What went wrong and what to do, in one line.
+    pub fn in_one_line(&self) -> String {
+        self.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// The exit status of the process.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self.kind {

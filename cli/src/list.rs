@@ -145,7 +145,7 @@ impl Source {
         Ok(self.take(remote, 0, most).await?.0)
     }
 
-    /// At most `most` entries (0 is all) behind the first `skip`; how many there are in all, and whether some are left.
+    /// At most `most` entries (0 is all) after the first `skip`; how many there are in all, and whether some are left.
     async fn take(&self, remote: &Remote, skip: usize, most: usize) -> Result<(Vec<Entry>, Option<u64>, bool), Failure> {
         let largest = match self.paging {
             Paging::Numbered => 100,
@@ -159,7 +159,7 @@ impl Source {
         loop {
             let part = self.part(remote, size, number, cursor.as_deref()).await?;
             total = part.total.or(total);
-            // An empty part goes on when it says where; one that only repeats what was there comes from a server
+            // An empty part with a new cursor is not the end. A part that only repeats entries comes from a server
             // without cursors.
             let goes_on = part.entries.is_empty() && part.cursor.is_some() && part.cursor != cursor;
             cursor = part.cursor;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use ojs::transport::{self, ConnectOptions, Method, Request, Transport};
+use ojs::transport::{self, ConnectOptions, Method, Request, Response, Transport};
 use ojs_model::redact::SecretUrl;
 use serde_json::Value;
 
@@ -126,11 +126,12 @@ impl Remote {
     /// # Errors
     /// The server's refusal, no answer, an answer that is no JSON.
     pub async fn call(&self, request: Request) -> Result<Answer, Failure> {
+        answer(&self.send(request).await?.body)
+    }
+
+    async fn send(&self, request: Request) -> Result<Response, Failure> {
         let response = self.transport.request(request).await.map_err(ojs::Error::from)?;
-        if !response.is_success() {
-            return Err(ojs::Error::from_response(&response).into());
-        }
-        answer(&response.body)
+        if response.is_success() { Ok(response) } else { Err(ojs::Error::from_response(&response).into()) }
     }
 
     /// `GET path`.
@@ -146,10 +147,7 @@ impl Remote {
     /// # Errors
     /// The server's refusal, no answer.
     pub async fn text(&self, path: &str) -> Result<String, Failure> {
-        let response = self.transport.request(Request::get(path.to_owned())).await.map_err(ojs::Error::from)?;
-        if !response.is_success() {
-            return Err(ojs::Error::from_response(&response).into());
-        }
+        let response = self.send(Request::get(path.to_owned())).await?;
         Ok(String::from_utf8_lossy(&response.body).into_owned())
     }
 

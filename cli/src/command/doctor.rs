@@ -104,24 +104,20 @@ pub async fn run(command: Doctor, args: RemoteArgs) -> Result<(), Failure> {
     let store = command.store.as_deref().map(str::parse::<StoreUrl>).transpose();
     let store =
         store.map_err(|error| Failure::usage(format!("--store: {error}"), "for example --store postgres://ojs@db/jobs"))?;
-    let (mut context, unanswered) = reach(args, store.as_ref()).await?;
+    let mut context = reach(args, store.as_ref()).await?;
     context.audited = command.audit;
     context.keys = command.keys.clone();
     context.outbox = command.database.clone().map(|database| (database, command.table.clone()));
     let nothing = context.remote.is_none() && store.is_none();
     context.store = store;
     let context = Arc::new(context);
-    let mut findings: Vec<Finding> =
-        unanswered.iter().filter(|_| chosen.iter().any(|check| check.name == "server.health")).cloned().collect();
-    let left = chosen.iter().copied().filter(|check| unanswered.is_none() || check.name != "server.health").collect();
-    findings.extend(check::run(left, &context, end).await);
-    let report = Report::new(findings, command.strict);
+    let report = Report::new(check::run(chosen, &context, end).await, command.strict);
     if let Some(path) = &command.bundle {
         bundle::write(path, &context, &report.without_quotes()).await?;
     }
     report.show(output)?;
-    match unanswered {
-        Some(finding) if nothing && finding.level == Level::Error => Err(Failure::unreachable(finding.message)),
+    match &context.unanswered {
+        Some(finding) if nothing && finding.level == Level::Error => Err(Failure::unreachable(finding.message.clone())),
         _ => report.judge(),
     }
 }
@@ -151,31 +147,30 @@ fn list(output: Output, chosen: &[&'static Check]) -> Result<(), Failure> {
 }
 
 /// Looks for a server; where none is named and none answers, opens the store. What did not answer is a finding.
-async fn reach(args: RemoteArgs, store: Option<&StoreUrl>) -> Result<(Context, Option<Finding>), Failure> {
+async fn reach(args: RemoteArgs, store: Option<&StoreUrl>) -> Result<Context, Failure> {
     let (output, named, has_token, shown) = (args.output(), args.names_a_server(), args.has_token(), args.shown());
-    let is_store = args.is_a_store();
+    let server = (!args.is_a_store()).then(|| shown.clone());
     let remote = args.connect().await?;
     let asked = match timeout(ONE, remote.get("/health")).await {
         Ok(answer) => answer.map(drop),
         Err(_) => Err(Failure::unreachable(format!("{shown} does not answer within {} s", ONE.as_secs()))),
     };
-    match asked {
-        Ok(()) => Ok((Context::new(Some(remote), (!is_store).then_some(shown), has_token), None)),
+    Ok(match asked {
+        Ok(()) => Context::new(Some(remote), server, has_token),
         // A degraded server answers 503, and other questions perhaps.
         Err(failure) if !failure.is_unreachable() => {
-            let found = finding::error(check::plain(&failure)).cleared_by("ojs health");
-            Ok((Context::new(Some(remote), Some(shown), has_token), Some(found.checked("server.health"))))
+            let found = finding::error(failure.in_one_line()).cleared_by("ojs health");
+            Context::new(Some(remote), server, has_token).unanswered(found)
         }
         Err(_) if !named && store.is_some() => {
             let found = finding::ok(format!("none answers at {DEFAULT_URL}: the store itself was looked at"));
-            let context = Context::new(opened(store, output).await?, None, false);
-            Ok((context, Some(found.checked("server.health"))))
+            Context::new(opened(store, output).await?, None, false).unanswered(found)
         }
         Err(failure) => {
-            let found = finding::error(check::plain(&failure)).seen("url", shown).cleared_by("ojs server");
-            Ok((Context::new(None, None, has_token), Some(found.checked("server.health"))))
+            let found = finding::error(failure.in_one_line()).seen("url", shown).cleared_by("ojs server");
+            Context::new(None, None, has_token).unanswered(found)
         }
-    }
+    })
 }
 
 /// The store, opened in this process. Opening a store makes it, or brings it to this version: a look changes nothing.

@@ -128,9 +128,13 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     remote.output.show(&answer, describe)
 }
 
+/// The list of all endpoints of push delivery.
+pub fn source() -> Source {
+    Source { path: "/push/endpoints".to_owned(), members: &["endpoints"], paging: Paging::Offset(200) }
+}
+
 async fn list(remote: &Remote, cut: &Cut) -> Result<(), Failure> {
-    let source = Source { path: "/push/endpoints".to_owned(), members: &["endpoints"], paging: Paging::Offset(200) };
-    let listed = cut.of(remote, &source, MANY).await?;
+    let listed = cut.of(remote, &source(), MANY).await?;
     listed.show(remote.output, &["id", "endpoint", "types", "queues", "status", "reason"], |entry| {
         // An endpoint that works again keeps its latest failure, which is not the reason of its status.
         let works = matches!(entry.get("status").and_then(Value::as_str), Some("active" | "paused"));

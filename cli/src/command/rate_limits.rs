@@ -71,9 +71,13 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     remote.output.show(&answer, describe)
 }
 
+/// The list of all keys with limits.
+pub fn source() -> Source {
+    Source { path: "/rate-limits".to_owned(), members: &["items"], paging: Paging::Offset(200) }
+}
+
 async fn list(remote: &Remote, cut: &Cut) -> Result<(), Failure> {
-    let source = Source { path: "/rate-limits".to_owned(), members: &["items"], paging: Paging::Offset(200) };
-    let listed = cut.of(remote, &source, MANY).await?;
+    let listed = cut.of(remote, &source(), MANY).await?;
     listed.show(remote.output, &["key", "scope", "concurrency", "rate", "active", "waiting"], |limit| {
         [
             text(limit, "/key"),

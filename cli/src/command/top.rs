@@ -65,6 +65,8 @@ async fn live(command: &Top, remote: &Remote, mut picture: Picture) -> Result<()
     let (mut order, mut held, mut fault) = (0, false, None);
     let mut keys = keys();
     let mut ticks = tokio::time::interval(Duration::from_secs(command.interval));
+    // The first picture is there already.
+    ticks.reset();
     loop {
         draw(&lines(&picture, order, fault.as_deref())).map_err(cannot)?;
         tokio::select! {
@@ -77,7 +79,7 @@ async fn live(command: &Top, remote: &Remote, mut picture: Picture) -> Result<()
             _ = ticks.tick(), if !held => match look(remote).await {
                 Ok(seen) => (picture, fault) = (seen, None),
                 // A server that is started again comes back.
-                Err(failure) => fault = Some(failure.to_string().split_whitespace().collect::<Vec<_>>().join(" ")),
+                Err(failure) => fault = Some(failure.in_one_line()),
             },
         }
     }

@@ -164,9 +164,13 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     remote.output.show(&answer, describe)
 }
 
+/// The list of all subscriptions of webhooks.
+pub fn source() -> Source {
+    Source { path: "/webhooks/subscriptions".to_owned(), members: &["subscriptions"], paging: Paging::Offset(200) }
+}
+
 async fn list(remote: &Remote, cut: &Cut) -> Result<(), Failure> {
-    let source = Source { path: "/webhooks/subscriptions".to_owned(), members: &["subscriptions"], paging: Paging::Offset(200) };
-    let listed = cut.of(remote, &source, MANY).await?;
+    let listed = cut.of(remote, &source(), MANY).await?;
     listed.show(remote.output, &["id", "url", "events", "active", "dropped"], |entry| {
         let events = joined(entry, "/events");
         [text(entry, "/id"), text(entry, "/url"), events, text(entry, "/active"), text(entry, "/dropped")]

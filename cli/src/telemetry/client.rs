@@ -44,7 +44,7 @@ impl Client {
         let answer = self.client.execute(request.try_into()?).await?;
         let mut response = Response::new(Bytes::new());
         *response.status_mut() = answer.status();
-        *response.headers_mut() = std::mem::take(&mut answer.headers().clone());
+        *response.headers_mut() = answer.headers().clone();
         *response.body_mut() = answer.bytes().await?;
         Ok(response)
     }

@@ -52,7 +52,7 @@ impl Sender {
         }
     }
 
-    /// Sends them once. What does not arrive is said in the log: the figures only grow, the next ones bring everything.
+    /// Sends them once. A failure is logged and not retried: the counts only grow, so the next request has them all.
     pub async fn send(&self, engine: &Engine) {
         let text = match engine.openmetrics().await {
             Ok(text) => text,
@@ -103,7 +103,7 @@ impl<'t> Samples<'t> {
     fn read(text: &'t str) -> Self {
         let mut samples: BTreeMap<&str, Vec<(Labels, f64)>> = BTreeMap::new();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
-            // An exemplar comes behind the value.
+            // An exemplar comes after the value.
             let line = line.split_once(" # {").map_or(line, |(sample, _)| sample);
             let Some((series, value)) = line.rsplit_once(' ') else { continue };
             let (name, labels) = series.split_once('{').unwrap_or((series, ""));

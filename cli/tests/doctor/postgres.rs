@@ -1,14 +1,11 @@
 //! Checks of a database.
 use ojs_postgres_fixture::database;
-use serde_json::Value;
 
 use super::common::ojs;
-use super::wrong;
+use super::{report, wrong};
 
 async fn look(store: &str, check: &str) -> Option<(String, String)> {
-    let output = ojs("http://127.0.0.1:1", &["doctor", "--json", "--store", store, "--only", check]).await;
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    wrong(&report)
+    wrong(&report("http://127.0.0.1:1", &["--store", store, "--only", check]).await)
 }
 
 /// Runs statements; they must succeed.

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::common::{ojs, says};
 use super::wrong;
 
-/// The doctor, alone with a store: no server is named, and whatever listens on the default port of this machine is not
-/// asked either.
+/// The report of the doctor when no server is named. The doctor asks at the default address first: no server may listen
+/// there.
 async fn alone(arguments: &[&str]) -> Value {
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_ojs"));
     let command = command.args(["doctor", "--json"]).args(arguments);
@@ -19,7 +19,7 @@ async fn alone(arguments: &[&str]) -> Value {
 
 async fn look(store: &str, check: &str) -> Option<(String, String)> {
     let mut report = alone(&["--store", store, "--only", check]).await;
-    // How full the disk of this machine is, is not what is tested.
+    // The free space of this machine's disk is not part of the test.
     report["findings"].as_array_mut().unwrap().retain(|finding| finding["evidence"].get("disk_bytes").is_none());
     wrong(&report)
 }

@@ -5,7 +5,6 @@ use std::process::Command;
 
 use ojs_tests::ServerProcess;
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::common::says;
 
@@ -25,11 +24,10 @@ fn names(query: &str) -> Vec<String> {
 }
 
 async fn served(server: &ServerProcess) -> BTreeSet<String> {
-    let mut stream = tokio::net::TcpStream::connect(server.address()).await.unwrap();
-    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    answer.lines().filter_map(|line| Some(line.strip_prefix("# TYPE ")?.split_once(' ')?.0.to_owned())).collect()
+    let mut wire = server.connect().await;
+    wire.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    let text = String::from_utf8(wire.answer().await.unwrap().body).unwrap();
+    text.lines().filter_map(|line| Some(line.strip_prefix("# TYPE ")?.split_once(' ')?.0.to_owned())).collect()
 }
 
 #[tokio::test]

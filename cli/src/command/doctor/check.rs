@@ -1,5 +1,4 @@
-//! The checks: their names, what each needs, and how they are run: side by side, each with a limit of time, none in
-//! the way of another.
+//! The checks: their names, what each needs, and how they run: side by side, each with a time limit.
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,7 +20,7 @@ pub const ONE: Duration = Duration::from_secs(5);
 /// Longest time of all of them, the look for a server included.
 pub const ALL: Duration = Duration::from_secs(15);
 
-/// What a check cannot do without.
+/// What a check needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
     /// A server, or a store that could be opened instead.
@@ -34,7 +33,7 @@ pub enum Needs {
     Nothing,
 }
 
-/// Findings, later.
+/// The future of the findings of a check.
 pub type Looking<'a> = Pin<Box<dyn Future<Output = Result<Vec<Finding>, Failure>> + Send + 'a>>;
 
 /// One check.
@@ -135,13 +134,8 @@ async fn one(check: &'static Check, context: &Context) -> Vec<Finding> {
     }
     match (check.look)(context).await {
         Ok(found) => found,
-        Err(fault) => vec![failed(check, &plain(&fault))],
+        Err(fault) => vec![failed(check, &fault.in_one_line())],
     }
-}
-
-/// A failure in one line.
-pub fn plain(fault: &Failure) -> String {
-    fault.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn failed(check: &Check, why: &str) -> Finding {

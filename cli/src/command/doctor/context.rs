@@ -10,6 +10,8 @@ use ojs_model::redact::SecretUrl;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
+use super::failures;
+use super::finding::Finding;
 use crate::failure::Failure;
 use crate::list::{Entry, Paging, Source};
 use crate::output::text;
@@ -26,6 +28,8 @@ pub struct Context {
     pub remote: Option<Remote>,
     /// The address of the server; none when the store was opened instead.
     pub url: Option<String>,
+    /// The finding about a server that did not answer, or answered with a failure.
+    pub unanswered: Option<Finding>,
     /// Whether the requests carry a key.
     pub has_token: bool,
     /// The store, to be looked at from outside.
@@ -40,6 +44,7 @@ pub struct Context {
     workers: OnceCell<Vec<Entry>>,
     available: OnceCell<Vec<Entry>>,
     active: OnceCell<Vec<Entry>>,
+    discarded: OnceCell<Vec<Entry>>,
     config: OnceCell<Value>,
     metrics: OnceCell<Samples>,
 }
@@ -53,6 +58,7 @@ impl Context {
         Self {
             remote,
             url,
+            unanswered: None,
             has_token,
             store: None,
             keys: None,
@@ -62,9 +68,15 @@ impl Context {
             workers: OnceCell::new(),
             available: OnceCell::new(),
             active: OnceCell::new(),
+            discarded: OnceCell::new(),
             config: OnceCell::new(),
             metrics: OnceCell::new(),
         }
+    }
+
+    /// The same, with the finding about a server that did not answer.
+    pub fn unanswered(self, finding: Finding) -> Self {
+        Self { unanswered: Some(finding), ..self }
     }
 
     /// The server.
@@ -101,7 +113,7 @@ impl Context {
         self.workers.get_or_try_init(fetch).await.map(Vec::as_slice)
     }
 
-    /// Jobs that have been available for the longest.
+    /// Available jobs, those that were accepted first at the front.
     ///
     /// # Errors
     /// As [`Remote::call`].
@@ -110,13 +122,22 @@ impl Context {
         self.available.get_or_try_init(fetch).await.map(Vec::as_slice)
     }
 
-    /// Jobs that have been active for the longest.
+    /// Active jobs, those that were accepted first at the front.
     ///
     /// # Errors
     /// As [`Remote::call`].
     pub async fn active(&self) -> Result<&[Entry], Failure> {
         let fetch = || async { paged("/admin/jobs?state=active&order=asc").first(self.remote()?, JOBS).await };
         self.active.get_or_try_init(fetch).await.map(Vec::as_slice)
+    }
+
+    /// Jobs that were discarded lately.
+    ///
+    /// # Errors
+    /// As [`Remote::call`].
+    pub async fn discarded(&self) -> Result<&[Entry], Failure> {
+        let fetch = || async { failures::discarded(self.remote()?).await };
+        self.discarded.get_or_try_init(fetch).await.map(Vec::as_slice)
     }
 
     /// The settings that the server runs with.
@@ -139,6 +160,11 @@ impl Context {
 /// A list that is fetched page by page.
 pub fn paged(path: &str) -> Source {
     Source { path: path.to_owned(), members: &["items"], paging: Paging::Numbered }
+}
+
+/// The workers that are alive and take jobs.
+pub fn live(workers: &[Entry]) -> Vec<&Value> {
+    workers.iter().map(|entry| &entry.value).filter(|worker| text(worker, "/state") == "running").collect()
 }
 
 /// The samples of the text format of Prometheus.

@@ -9,10 +9,11 @@ use crate::failure::Failure;
 use crate::list::{Paging, Source};
 use crate::output::text;
 
+const DAY_MS: i64 = 86_400_000;
 /// Entries fire within a second of their time.
 const LATE_MS: i64 = 60_000;
 /// How far ahead changes of the clock are looked for.
-const AHEAD_MS: i64 = 30 * 86_400_000;
+const AHEAD_MS: i64 = 30 * DAY_MS;
 
 /// All entries that are enabled.
 pub async fn look(context: &Context) -> Result<Vec<Finding>, Failure> {
@@ -40,24 +41,22 @@ pub async fn look(context: &Context) -> Result<Vec<Finding>, Failure> {
     Ok(found)
 }
 
-/// An entry that fires at most once a day, and less often than the clock shows its time: the next change of the clock
-/// leaves it out.
+/// A note about an entry that fires once a day and has no time on the day of the next change of the clock.
 fn skipped_by_clock(entry: &Value, name: &str, now: i64) -> Option<Finding> {
     let schedule = CronSchedule::parse(&text(entry, "/expression"), &text(entry, "/timezone")).ok()?;
     // The same times on a clock that never jumps.
     let steady = CronSchedule::parse(&text(entry, "/expression"), "UTC").ok()?;
     let gap = |schedule: &CronSchedule, at: i64| Some(schedule.next(Timestamp::from_millis(at))?.as_millis() - at);
     let usual = gap(&steady, steady.next(Timestamp::from_millis(now))?.as_millis())?;
-    const DAY: i64 = 86_400_000;
-    if usual != DAY {
+    if usual != DAY_MS {
         return None;
     }
     let mut at = schedule.next(Timestamp::from_millis(now))?.as_millis();
     while at < now.saturating_add(AHEAD_MS) {
         let step = gap(&schedule, at)?;
         // 23 or 25 hours are the change itself; a day more is a time that was left out.
-        if step > DAY + DAY / 2 {
-            let day = Timestamp::from_millis(at.saturating_add(DAY)).to_string();
+        if step > DAY_MS + DAY_MS / 2 {
+            let day = Timestamp::from_millis(at.saturating_add(DAY_MS)).to_string();
             let day = day.split('T').next().unwrap_or_default();
             let said = format!("'{name}' does not fire about {day}: the clock of {} skips its time", text(entry, "/timezone"));
             return Some(note(said).seen("cron", name).seen("day", day).cleared_by(format!("ojs crons get {name}")));

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, HashSet};
 use ojs_model::Timestamp;
 use serde_json::Value;
 
-use super::context::{Context, now_ms, paged};
+use super::context::{Context, live, now_ms, paged};
 use super::finding::{Finding, ok, warning};
 use crate::failure::Failure;
 use crate::list::{Entry, Paging, Source};
 use crate::output::{items, text};
 use crate::remote::{Remote, segment};
 
-/// How far back failures are new.
+/// A failure within this time is recent.
 const RECENT_MS: i64 = 3_600_000;
 /// Most discarded jobs that are looked at.
 const MOST: usize = 1_000;
@@ -19,14 +19,13 @@ const MOST: usize = 1_000;
 /// What failed for good in the last hour, and what of it was kept.
 pub async fn look(context: &Context) -> Result<Vec<Finding>, Failure> {
     let remote = context.remote()?;
-    Ok(vec![discards(&discarded(remote).await?), dead_letters(remote).await?])
+    Ok(vec![discards(context.discarded().await?), dead_letters(remote).await?])
 }
 
 /// Types of jobs that ended because they have no handler, and types of waiting jobs that no live worker declares.
 pub async fn unknown_types(context: &Context) -> Result<Vec<Finding>, Failure> {
-    let remote = context.remote()?;
-    let recent = discarded(remote).await?;
-    let ended = no_handler(&recent, &unhandled_letters(remote).await?);
+    let letters = unhandled_letters(context.remote()?).await?;
+    let ended = no_handler(context.discarded().await?, &letters);
     let waiting = undeclared(context).await?;
     Ok(ended.into_iter().chain(waiting).collect())
 }
@@ -34,8 +33,7 @@ pub async fn unknown_types(context: &Context) -> Result<Vec<Finding>, Failure> {
 /// Types that every live worker of their queue leaves out of what it declares. A worker that declares nothing runs
 /// everything.
 async fn undeclared(context: &Context) -> Result<Option<Finding>, Failure> {
-    let live: Vec<&Value> =
-        context.workers().await?.iter().map(|entry| &entry.value).filter(|worker| text(worker, "/state") == "running").collect();
+    let live = live(context.workers().await?);
     let runs = |worker: &&Value, job: &Value| {
         let queues = items(worker, "/queues");
         let asks = queues.is_empty() || queues.iter().any(|name| *name == text(job, "/queue").as_str());
@@ -64,10 +62,13 @@ fn names(counts: &[(String, usize)]) -> Vec<String> {
 }
 
 /// Jobs that were discarded in the last hour, as far as [`MOST`] reaches.
-async fn discarded(remote: &Remote) -> Result<Vec<Entry>, Failure> {
+///
+/// # Errors
+/// As [`Remote::call`].
+pub async fn discarded(remote: &Remote) -> Result<Vec<Entry>, Failure> {
     // The latest to end come first. A server with very many of them does not sort them: then those accepted last are
     // looked at.
-    let sorted = paged("/admin/jobs?state=discarded&sort=scheduled&order=desc").first(remote, MOST).await;
+    let sorted = paged("/admin/jobs?state=discarded&sort=scheduled_at&order=desc").first(remote, MOST).await;
     let found = match sorted {
         Ok(found) => found,
         Err(_) => paged("/admin/jobs?state=discarded").first(remote, MOST).await?,
@@ -110,7 +111,7 @@ async fn dead_letters(remote: &Remote) -> Result<Finding, Failure> {
     })
 }
 
-/// Dead letters whose type no worker knew, however old: they wait for somebody to act.
+/// Dead letters of any age whose type no worker knew: none of them runs again by itself.
 async fn unhandled_letters(remote: &Remote) -> Result<Vec<Entry>, Failure> {
     let stats = remote.get("/dead-letter/stats").await?.value;
     let errors = stats.get("by_error_type").and_then(Value::as_object);

@@ -37,7 +37,7 @@ impl Level {
 /// What a check found.
 #[derive(Debug, Clone)]
 pub struct Finding {
-    /// The name of the check; [`run`](super::run) fills it in.
+    /// The name of the check; [`run`](super::check::run) fills it in.
     pub check: &'static str,
     /// How bad it is.
     pub level: Level,
@@ -70,11 +70,6 @@ impl Finding {
     /// Says that the sentence quotes what others wrote.
     pub fn quoting(self) -> Self {
         Self { quotes: true, ..self }
-    }
-
-    /// The same, of this check.
-    pub fn checked(self, check: &'static str) -> Self {
-        Self { check, ..self }
     }
 
     /// The form of `--json`.

@@ -3,8 +3,8 @@ use serde_json::Value;
 
 use super::context::{Context, age_ms, paged, span};
 use super::finding::{Finding, note, ok, warning};
+use crate::command::{push, webhooks};
 use crate::failure::Failure;
-use crate::list::{Paging, Source};
 use crate::output::text;
 
 /// A workflow that runs for longer is worth a look.
@@ -17,7 +17,7 @@ pub async fn look(context: &Context) -> Result<Vec<Finding>, Failure> {
     let mut found = workflows(context).await?;
     found.extend(trains(context).await?);
     found.extend(endpoints(context).await?);
-    found.extend(webhooks(context).await?);
+    found.extend(subscriptions(context).await?);
     if found.is_empty() {
         found.push(ok("no workflow, train or endpoint stands still"));
     }
@@ -28,7 +28,7 @@ async fn workflows(context: &Context) -> Result<Vec<Finding>, Failure> {
     let running = paged("/admin/workflows?state=running").first(context.remote()?, MOST).await?;
     let old = running.iter().filter_map(|entry| Some((text(&entry.value, "/id"), age_ms(&entry.value, "/created_at")?)));
     let old: Vec<(String, i64)> = old.filter(|(_, age)| *age > LONG_FLOW_MS).collect();
-    let Some((id, age)) = old.last() else { return Ok(Vec::new()) };
+    let Some((id, age)) = old.iter().max_by_key(|(_, age)| *age) else { return Ok(Vec::new()) };
     let said = format!("{} workflows run for more than a day, {id} for {}", old.len(), span(*age));
     Ok(vec![
         note(said)
@@ -48,14 +48,13 @@ async fn trains(context: &Context) -> Result<Vec<Finding>, Failure> {
 }
 
 async fn endpoints(context: &Context) -> Result<Vec<Finding>, Failure> {
-    let source = Source { path: "/push/endpoints".to_owned(), members: &["endpoints"], paging: Paging::Offset(200) };
-    let endpoints = source.first(context.remote()?, MOST).await?;
+    let endpoints = push::source().first(context.remote()?, MOST).await?;
     let finding = |endpoint: &Value| {
         let (id, status) = (text(endpoint, "/id"), text(endpoint, "/status"));
         let said = format!(
             "push endpoint {id} ({}) is sent no jobs: {status} {}",
-            text(endpoint, "/url"),
-            text(endpoint, "/last_failure")
+            text(endpoint, "/endpoint"),
+            text(endpoint, "/last_failure/reason")
         );
         let found = warning(said.trim_end()).quoting().seen("endpoint", id.as_str()).seen("status", status);
         found.cleared_by(format!("ojs push test {id}"))
@@ -64,9 +63,8 @@ async fn endpoints(context: &Context) -> Result<Vec<Finding>, Failure> {
     Ok(endpoints.iter().map(|entry| &entry.value).filter(|value| stopped(value)).map(finding).collect())
 }
 
-async fn webhooks(context: &Context) -> Result<Vec<Finding>, Failure> {
-    let source = Source { path: "/webhooks/subscriptions".to_owned(), members: &["subscriptions"], paging: Paging::Offset(200) };
-    let subscriptions = source.first(context.remote()?, MOST).await?;
+async fn subscriptions(context: &Context) -> Result<Vec<Finding>, Failure> {
+    let subscriptions = webhooks::source().first(context.remote()?, MOST).await?;
     let finding = |subscription: &Value| {
         let (id, dropped) = (text(subscription, "/id"), text(subscription, "/dropped"));
         let said = format!(

@@ -6,8 +6,11 @@ use super::finding::{Finding, ok, skipped, warning};
 use crate::failure::Failure;
 use crate::output::text;
 
-/// What the server says of itself; that it does not answer is said before the checks begin.
+/// What the server says of its health. A server that did not answer at the start is not asked again.
 pub async fn server(context: &Context) -> Result<Vec<Finding>, Failure> {
+    if let Some(found) = &context.unanswered {
+        return Ok(vec![found.clone()]);
+    }
     if context.remote.is_none() || context.url.is_none() {
         return Ok(vec![skipped("no server answers")]);
     }

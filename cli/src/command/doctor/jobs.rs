@@ -61,7 +61,7 @@ pub async fn stuck(context: &Context) -> Result<Vec<Finding>, Failure> {
                 .push(warning(said).seen("job", id.as_str()).seen("attempts", begun).cleared_by(format!("ojs jobs cancel {id}")));
         }
     }
-    if let Some((first, longest)) = long.first() {
+    if let Some((first, longest)) = long.iter().max_by_key(|(_, ran)| *ran) {
         let ids: Vec<&str> = long.iter().map(|(id, _)| id.as_str()).collect();
         let said =
             format!("{} attempts run for more than an hour, the longest for {}: {}", ids.len(), span(*longest), ids.join(", "));

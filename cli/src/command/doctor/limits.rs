@@ -3,8 +3,8 @@ use serde_json::Value;
 
 use super::context::{Context, age_ms, span};
 use super::finding::{Finding, note, ok, warning};
+use crate::command::rate_limits;
 use crate::failure::Failure;
-use crate::list::{Paging, Source};
 use crate::output::text;
 
 /// Most keys that are looked at.
@@ -14,8 +14,7 @@ const SOON_MS: i64 = 3_600_000;
 
 /// Keys with waiting jobs and no room, limits of 0, overrides that end soon.
 pub async fn look(context: &Context) -> Result<Vec<Finding>, Failure> {
-    let source = Source { path: "/rate-limits".to_owned(), members: &["items"], paging: Paging::Offset(200) };
-    let keys = source.first(context.remote()?, KEYS).await?;
+    let keys = rate_limits::source().first(context.remote()?, KEYS).await?;
     let mut found = Vec::new();
     for key in keys.iter().map(|entry| &entry.value) {
         found.extend(judge(key));

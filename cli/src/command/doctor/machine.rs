@@ -15,19 +15,18 @@ pub async fn limits(context: &Context) -> Result<Vec<Finding>, Failure> {
     let mut found = Vec::new();
     if let (Some(open), Some(most)) = (figure("process_open_fds"), figure("process_max_fds")) {
         let said = format!("{open:.0} of {most:.0} files are open");
-        let finding = if open > most * NEAR {
-            warning(format!("{said}: the server will soon refuse connections"))
+        let danger = if open > most * NEAR {
+            Some("the server will soon refuse connections")
         } else if most < FEW_FILES {
-            warning(format!("{said}: a few hundred clients use them up"))
+            Some("a few hundred clients use them up")
         } else {
-            ok(said)
+            None
         };
-        let finding = finding.seen("open", open).seen("limit", most);
-        found.push(if most < FEW_FILES || open > most * NEAR {
-            finding.cleared_by("ulimit -n 65536 && ojs server")
-        } else {
-            finding
-        });
+        let finding = match danger {
+            Some(danger) => warning(format!("{said}: {danger}")).cleared_by("ulimit -n 65536 && ojs server"),
+            None => ok(said),
+        };
+        found.push(finding.seen("open", open).seen("limit", most));
     }
     if let (Some(used), Some(most)) = (figure("process_resident_memory_bytes"), figure("ojs_process_memory_limit_bytes")) {
         let said = format!("{:.0} of {:.0} MiB of memory are used", used / 1_048_576.0, most / 1_048_576.0);

@@ -5,7 +5,7 @@ use super::context::{Context, age_ms, paged, span};
 use super::finding::{Finding, ok, warning};
 use crate::failure::Failure;
 
-/// Ended jobs are deleted within this time after theirs is over.
+/// Ended jobs are deleted within this time after the end of their retention.
 const BEHIND_MS: i64 = 86_400_000;
 
 /// Dead letters near their cap, and ended jobs that should be gone.
@@ -30,12 +30,13 @@ pub async fn look(context: &Context) -> Result<Vec<Finding>, Failure> {
     Ok(found)
 }
 
-/// The discarded job that ended first: when its time is long over, nothing is deleted.
+/// The discarded job that ended first. It may be a dead letter: the longer of the two retentions decides.
 async fn pruning(context: &Context, config: &Value) -> Result<Option<Finding>, Failure> {
-    let oldest = paged("/admin/jobs?state=discarded&sort=scheduled&order=asc").first(context.remote()?, 1).await;
+    let oldest = paged("/admin/jobs?state=discarded&sort=scheduled_at&order=asc").first(context.remote()?, 1).await;
     // A server with very many of them does not sort them.
     let Ok(oldest) = oldest else { return Ok(None) };
-    let lasts = config.pointer("/retention/discarded_seconds").and_then(Value::as_i64).unwrap_or(i64::MAX);
+    let seconds = |path: &str| config.pointer(path).and_then(Value::as_i64).unwrap_or(i64::MAX);
+    let lasts = seconds("/retention/discarded_seconds").max(seconds("/retention/dead_letter/max_age_seconds"));
     let age = oldest.first().and_then(|job| age_ms(&job.value, "/completed_at").or_else(|| age_ms(&job.value, "/discarded_at")));
     let over = age.unwrap_or(0).saturating_sub(lasts.saturating_mul(1000));
     if over < BEHIND_MS {

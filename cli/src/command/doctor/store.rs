@@ -14,7 +14,7 @@ use crate::failure::Failure;
 const LONG_TRANSACTION: Duration = Duration::from_secs(30);
 /// Commits that take longer are felt by every client.
 const SLOW_COMMIT_SECONDS: f64 = 0.05;
-/// A disk needs less space than this for nothing.
+/// A disk with less free space than this is nearly full.
 const LITTLE_SPACE_BYTES: u64 = 1 << 30;
 
 pub async fn schema(context: &Context) -> Result<Vec<Finding>, Failure> {

@@ -1,7 +1,7 @@
 //! Jobs that no worker takes.
 use serde_json::Value;
 
-use super::context::{Context, age_ms, span};
+use super::context::{Context, age_ms, live, span};
 use super::finding::{Finding, ok, warning};
 use crate::failure::Failure;
 use crate::list::Entry;
@@ -47,8 +47,7 @@ pub async fn look(context: &Context) -> Result<Vec<Finding>, Failure> {
 
 /// Why no worker takes the jobs of a queue; `None` when a live worker asks for it, or may: not all workers say what they ask for.
 fn unserved(workers: &[Entry], queue: &str) -> Option<String> {
-    let live: Vec<&Value> =
-        workers.iter().map(|entry| &entry.value).filter(|worker| text(worker, "/state") == "running").collect();
+    let live = live(workers);
     if live.is_empty() {
         return Some("no live worker is known: start one".to_owned());
     }

@@ -4,7 +4,7 @@ use super::finding::{Finding, ok, warning};
 use crate::failure::Failure;
 use crate::output::text;
 
-/// A worker that has been told to take no more jobs stops, or goes on, within this time.
+/// A worker that takes no more jobs and is older than this is worth a look.
 const LONG_QUIET_MS: i64 = 3_600_000;
 
 /// Silent workers, workers that are quiet for long, and workers without slots.
