@@ -27,8 +27,9 @@ const POSTGRES_WRITERS: usize = 6;
 /// Connections that only read.
 #[cfg(feature = "postgres")]
 const POSTGRES_READERS: usize = 2;
-/// Connections for lists and searches: one more than one slow search needs.
+/// Connections for lists and searches: two, so that one slow search does not hold up the others.
 const SEARCHERS: usize = 2;
+
 /// The engine could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {

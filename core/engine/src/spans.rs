@@ -1,6 +1,5 @@
-//! Spans of the engine (extensions, section 12), under a target of their own: without a subscriber that wants them
-//! they cost one comparison,
-//! and no log line shows them. What makes traces of them is the program around the engine.
+//! Spans of the engine (extensions, section 12), under a target of their own: without a subscriber that wants them they
+//! cost one comparison, and no log line shows them. The program around the engine makes traces of them.
 use std::sync::OnceLock;
 
 use tracing::Span;
@@ -25,10 +24,10 @@ pub(crate) fn continued(span: &Span, traceparent: Option<&str>) {
     }
 }
 
-/// A step of the engine by itself, entered until the end of the block.
+/// The span of one step of the engine, entered until the end of the block.
 macro_rules! step {
     ($name:literal $(, $($field:tt)+)?) => {
-        tracing::info_span!(target: "trace::ojs", $name, otel.kind = "internal" $(, $($field)+)?).entered()
+        tracing::info_span!(target: $crate::spans::TARGET, $name, otel.kind = "internal" $(, $($field)+)?).entered()
     };
 }
 pub(crate) use step;

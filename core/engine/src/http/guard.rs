@@ -30,7 +30,7 @@ pub struct Caller(pub Holder);
 #[derive(Debug, Clone, Copy)]
 pub struct InSession(pub Timestamp);
 
-/// What tells who asks: the keys in force, and the sessions that stand for keys.
+/// Finds the holder of the key of a request: by the key itself, or by a session that stands for it.
 #[derive(Debug, Clone)]
 pub struct Gate {
     /// The keys in force.
@@ -61,7 +61,7 @@ pub async fn guard(State((gate, needs)): State<(Gate, Permission)>, mut request:
 }
 
 impl Gate {
-    /// Whose key a request shows, or stands for it by a session.
+    /// The holder of the key that a request shows, or of the key that its session stands for.
     async fn holder(&self, request: &mut Request) -> Result<Holder, Failure> {
         if let Some(Shown(known)) = request.extensions().get() {
             return known.clone();

@@ -3,10 +3,8 @@
 //!
 //! Two ways are closed. A page whose own name points at this server (DNS rebinding) is recognised by the `Host` of its
 //! requests: a name that this server does not know. A page from elsewhere that sends a request which changes something
-//! is recognised by
-//! `Origin` and
-//! `Sec-Fetch-Site`, which no page can forge. Clients that are no browsers send neither, and call the server by an address or a name of
-//! the local network.
+//! is recognised by `Origin` and `Sec-Fetch-Site`, which no page can forge. Clients that are no browsers send neither,
+//! and call the server by an address or a name of the local network.
 use std::net::IpAddr;
 
 use http::header::{HOST, HeaderMap, HeaderName, ORIGIN, UPGRADE};
@@ -60,8 +58,7 @@ impl Hosts {
     /// # Errors
     /// 403 `permission_denied`.
     pub fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), OjsError> {
-        let asked = headers.get_all(HOST).iter().map(|host| host.to_str().unwrap_or("?"));
-        let asked: Vec<&str> = asked.chain(uri.authority().map(|authority| authority.as_str())).collect();
+        let asked = asked(uri, headers);
         if let Some(host) = asked.iter().find(|host| !self.knows(host)) {
             let name: String = plain(host).chars().take(MAX_SHOWN).collect();
             let message = format!("This server does not answer to the name '{name}'.");
@@ -72,9 +69,8 @@ impl Hosts {
         if is_reading(method, headers) {
             return Ok(());
         }
-        let header = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let hint = "A page of the server's own address may; programs send neither Origin nor Sec-Fetch-Site.";
-        match (header(&SEC_FETCH_SITE), header(&ORIGIN)) {
+        match (text(headers, &SEC_FETCH_SITE), text(headers, &ORIGIN)) {
             (Some("same-origin" | "none"), _) | (None, None) => Ok(()),
             (None, Some(origin)) if self.is_own(origin, &asked) => Ok(()),
             (None, Some(_)) => Err(refused("A page of another origin may not send this.".to_owned(), hint, "Origin")),
@@ -82,9 +78,8 @@ impl Hosts {
         }
     }
 
-    /// Refuses what changes something, or opens a WebSocket, when the browser does not say that a page of this
-    /// server sent it. For
-    /// requests whose right comes from a cookie, which a browser sends by itself.
+    /// For requests whose right comes from a cookie, which a browser sends by itself: refuses a request that changes
+    /// something, or opens a WebSocket, unless the browser says that a page of this server sent it.
     ///
     /// # Errors
     /// 403 `permission_denied`.
@@ -92,15 +87,12 @@ impl Hosts {
         if is_reading(method, headers) {
             return Ok(());
         }
-        let header = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-        let asked = headers.get_all(HOST).iter().map(|host| host.to_str().unwrap_or("?"));
-        let asked: Vec<&str> = asked.chain(uri.authority().map(|authority| authority.as_str())).collect();
         let hint = "A page of the server's own address may send it; where a proxy changes Host, start the server with \
                     --allow-host NAME (OJS_ALLOW_HOSTS). A program sends its key: Authorization: Bearer KEY.";
         let message = "With a session, only a page of this server's own address may send this.";
-        match (header(&SEC_FETCH_SITE), header(&ORIGIN)) {
+        match (text(headers, &SEC_FETCH_SITE), text(headers, &ORIGIN)) {
             (Some("same-origin"), _) => Ok(()),
-            (None, Some(origin)) if self.is_own(origin, &asked) => Ok(()),
+            (None, Some(origin)) if self.is_own(origin, &asked(uri, headers)) => Ok(()),
             (Some(_), _) => Err(refused(message.to_owned(), hint, "Sec-Fetch-Site")),
             (None, _) => Err(refused(message.to_owned(), hint, "Origin")),
         }
@@ -113,6 +105,16 @@ impl Hosts {
         let bare = |text: &str| text.strip_suffix(port).unwrap_or(text).to_ascii_lowercase();
         asked.iter().any(|host| bare(host) == bare(address)) || self.named.contains(&plain(address))
     }
+}
+
+/// The names by which a request calls this server.
+fn asked<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Vec<&'a str> {
+    let hosts = headers.get_all(HOST).iter().map(|host| host.to_str().unwrap_or("?"));
+    hosts.chain(uri.authority().map(|authority| authority.as_str())).collect()
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name).map(|value| value.to_str().unwrap_or("?"))
 }
 
 fn is_reading(method: &Method, headers: &HeaderMap) -> bool {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
-use ojs_model::json::{push_bare, push_member, push_text, push_time};
+use ojs_model::json::{member, object, push_bare, push_member, push_text, push_time, string};
 use ojs_model::limits::{MAX_BATCH_JOBS, PRIORITY_RANGE};
 use ojs_model::{ErrorCode, NewJob, OjsError, Timestamp, envelope};
 use serde::Deserialize;
@@ -161,13 +161,14 @@ fn with_pressure(answer: Json, placed: &[Placed]) -> Json {
 /// The span of accepting jobs (extensions, section 12). It continues the trace of the job that came first.
 fn span_of(job: &NewJob) -> Span {
     let span = tracing::info_span!(
-        target: "trace::ojs", "ojs.enqueue", otel.kind = "server", messaging.system = "ojs",
+        target: spans::TARGET, "ojs.enqueue", otel.kind = "server", messaging.system = "ojs",
         messaging.operation.type = "publish", messaging.destination.name = &*job.queue,
         ojs.job.id = %job.id, ojs.job.type = &*job.job_type, ojs.job.queue = &*job.queue,
     );
     if !span.is_disabled() {
-        let envelope: serde_json::Value = serde_json::from_str(&ojs_model::json::object(&job.body)).unwrap_or_default();
-        spans::continued(&span, envelope.pointer("/meta/traceparent").and_then(serde_json::Value::as_str));
+        let envelope = object(&job.body);
+        let parent = member(&envelope, "meta").and_then(|meta| member(meta, "traceparent")).and_then(string);
+        spans::continued(&span, parent.as_deref());
     }
     span
 }
@@ -186,7 +187,7 @@ async fn store(engine: &Engine, jobs: Vec<Arc<NewJob>>, patience: Duration) -> R
 
 /// The conformance suite's stand-in for a validating middleware; present in test mode only.
 fn reject_for_test(job: &NewJob) -> Result<(), OjsError> {
-    let envelope: serde_json::Value = serde_json::from_str(&ojs_model::json::object(&job.body)).unwrap_or_default();
+    let envelope: serde_json::Value = serde_json::from_str(&object(&job.body)).unwrap_or_default();
     if job.job_type == "test.middleware.reject" && envelope.pointer("/meta/ojs_validate") == Some(&json!(true)) {
         return Err(OjsError::new(ErrorCode::ValidationError, "Rejected by the test middleware."));
     }

@@ -191,7 +191,12 @@ impl Params {
     /// `limit` and the first place of a page: `offset`, or `cursor`, which is the `next_cursor` of the page before (protocol section 3.10).
     pub fn page(&self, max: usize) -> Result<(usize, usize), OjsError> {
         let cursor = self.number("cursor", 0, usize::MAX)?;
-        Ok((self.number("limit", 50, max)?.max(1), self.number("offset", cursor, usize::MAX)?))
+        Ok((self.limit(max)?, self.number("offset", cursor, usize::MAX)?))
+    }
+
+    /// `limit`, the size of a page: 50 when the request does not say.
+    pub fn limit(&self, max: usize) -> Result<usize, OjsError> {
+        Ok(self.number("limit", 50, max)?.max(1))
     }
 
     /// A number, clamped to `max`.

@@ -119,7 +119,7 @@ async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Re
 fn span_of(request: &Request, method: &Method, route: Option<&MatchedPath>) -> Span {
     let route = route.map_or("other", MatchedPath::as_str);
     let span = tracing::info_span!(
-        target: "trace::ojs", "request",
+        target: spans::TARGET, "request",
         otel.name = format!("{} {route}", known(method)), otel.kind = "server", otel.status_code = tracing::field::Empty,
         http.request.method = known(method), http.route = route, http.response.status_code = tracing::field::Empty,
     );

@@ -8,7 +8,7 @@ pub trait LogTables {
     /// When all have been pruned, the oldest is the one to come.
     fn log_span(&mut self) -> Result<(i64, i64)>;
 
-    /// Number of the newest batch that readers may start behind: no batch with a smaller number can come any more. With
+    /// Number of the newest batch that readers may start after: no batch with a smaller number can come any more. With
     /// several writers newer batches may be there already, and one that is missing between them may still come.
     ///
     /// # Errors
@@ -24,9 +24,9 @@ pub trait LogTables {
 pub struct Span {
     /// Oldest batch that is still kept.
     pub oldest: i64,
-    /// Where a reader begins that wants what comes from now on: nothing new can come before it.
+    /// Where a reader of coming events begins: no event can come before it.
     pub end: Place,
-    /// Behind everything written so far: no event has a later place.
+    /// After everything written so far: no event has a later place.
     pub written: Place,
     /// Before the first event at or after the time asked for; the end when none was asked for.
     pub at: Place,

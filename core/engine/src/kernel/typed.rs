@@ -62,9 +62,8 @@ pub trait Query: fmt::Debug + Send + Sync + 'static {
     /// That the thing asked for does not exist, or a fault of the store.
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply>;
 
-    /// Whether it may read many rows: a list, a search, an audit. Stores answer those on connections of their own,
-    /// so that
-    /// a slow one does not hold up the reading of one job.
+    /// Whether it may read many rows: a list, a search, an audit. Stores answer those on connections of their own, so
+    /// that a slow one does not hold up the reading of one job.
     fn is_search(&self) -> bool {
         false
     }

@@ -1,9 +1,8 @@
 //! Figures for Prometheus (extensions section 11), and the minutes of [`stats`](crate::features::statistics::records)
 //! on their way to the store.
 //!
-//! The writer hands over what a committed group did: one lock per group, none per job. Labels are queue, type and
-//! state only; beyond
-//! [`MAX_SERIES`] pairs of queue and type, further ones are counted together as `_other`.
+//! The writer hands over what a committed group did: one lock per group, none per job. Labels are queue, type and state
+//! only; beyond [`MAX_SERIES`] pairs of queue and type, further ones are counted together as `_other`.
 pub(crate) mod attempts;
 pub(crate) mod figures;
 mod process;

@@ -1,6 +1,5 @@
-//! Figures of the process itself, under the names that Prometheus' own clients use. Read from the system at each
-//! scrape; where it does not
-//! tell them (outside Linux) they are left out.
+//! Figures of the process itself, under the names that Prometheus' own clients use. They are read from the system at
+//! each scrape. Those that the system does not have (outside Linux) are left out.
 use std::fmt;
 use std::fs;
 

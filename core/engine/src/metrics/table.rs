@@ -29,7 +29,7 @@ impl Kind {
 /// One metric.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
-    /// Its name in `/metrics`; counters have `_total` behind it there.
+    /// Its name in `/metrics`, for counters without the ending `_total`.
     pub name: &'static str,
     /// What kind it is.
     pub kind: Kind,

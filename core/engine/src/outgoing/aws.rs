@@ -47,7 +47,7 @@ impl Aws {
         let wrong = |error: &dyn fmt::Display| Fault::Unsigned(format!("the request could not be signed for AWS: {error}"));
         let (mut parts, ()) = Request::post(&post.url).body(()).map_err(|error| wrong(&error))?.into_parts();
         parts.headers = post.headers.clone();
-        let sum = Sha256::digest(&post.body).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let sum = ojs_model::hex::encode(&Sha256::digest(&post.body));
         super::signed::add(&mut parts.headers, "x-amz-content-sha256", &sum);
         signer.sign(&mut parts, None).await.map_err(|error| wrong(&error))?;
         if !parts.headers.contains_key("authorization") {

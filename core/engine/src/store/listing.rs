@@ -1,9 +1,9 @@
 //! Lists of jobs: where one goes on, and how much of a store one look at it reads.
 //!
-//! A page begins behind the last job of the page before, found by an index, not at the n-th row: page 10,000 costs
-//! what page 1 does.
-//! A list whose filter no index knows looks at a bounded number of rows; where that bound ends it, the next page
-//! goes on.
+//! A page begins after the last job of the page before, found by an index, not at the n-th row: page 10,000 costs what
+//! page 1 does. A list whose filter no index knows looks at a bounded number of rows; where that bound ends it, the
+//! next page goes on.
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
@@ -41,18 +41,24 @@ impl ListPlace {
         Self { key, seq: row.seq }
     }
 
-    /// Whether a job at another place comes behind this one.
+    /// The order of two places in a list.
+    #[must_use]
+    pub fn compare(self, other: Self, filter: &JobFilter) -> Ordering {
+        let (own, others) = ((self.key, self.seq), (other.key, other.seq));
+        match (filter.sort, filter.ascending) {
+            (JobSort::Created, true) => self.seq.cmp(&other.seq),
+            (JobSort::Created, false) => other.seq.cmp(&self.seq),
+            // The rank is minus the priority.
+            (JobSort::Scheduled, true) | (JobSort::Priority, false) => own.cmp(&others),
+            (JobSort::Scheduled, false) => others.cmp(&own),
+            (JobSort::Priority, true) => other.key.cmp(&self.key).then(self.seq.cmp(&other.seq)),
+        }
+    }
+
+    /// Whether a job at another place comes after this one.
     #[must_use]
     pub fn is_before(self, other: Self, filter: &JobFilter) -> bool {
-        match (filter.sort, filter.ascending) {
-            (JobSort::Created, true) => other.seq > self.seq,
-            (JobSort::Created, false) => other.seq < self.seq,
-            (JobSort::Scheduled, true) => (other.key, other.seq) > (self.key, self.seq),
-            (JobSort::Scheduled, false) => (other.key, other.seq) < (self.key, self.seq),
-            // The rank is minus the priority.
-            (JobSort::Priority, false) => (other.key, other.seq) > (self.key, self.seq),
-            (JobSort::Priority, true) => other.key < self.key || other.key == self.key && other.seq > self.seq,
-        }
+        self.compare(other, filter).is_lt()
     }
 }
 
@@ -82,18 +88,18 @@ impl FromStr for ListPlace {
 pub struct Dialect {
     /// Before the number of a value.
     pub sign: &'static str,
-    /// Behind the number of a whole number.
+    /// After the number of a value that is a whole number.
     pub integer: &'static str,
 }
 
-/// What of a list an index knows, and what has to be looked at row by row.
+/// The conditions of a list: those that an index knows, and those that rows are compared with one by one.
 #[derive(Debug)]
 pub struct Walk<'a> {
     /// The table, with the index that is walked.
     pub from: &'a str,
     /// Conditions of the index.
     pub known: String,
-    /// Conditions beside those of the filter that every row is compared with.
+    /// Conditions that every row is compared with, beside those of the filter.
     pub compared: String,
 }
 
@@ -104,7 +110,7 @@ impl JobFilter {
         compares_state || self.queue.is_some() || self.job_type.is_some() || self.since.is_some() || self.until.is_some()
     }
 
-    /// The condition of what is behind [`JobFilter::behind`], in the column names that the SQL stores share.
+    /// The condition of jobs after [`JobFilter::behind`], in the column names that the SQL stores share.
     fn behind_text(&self, dialect: Dialect) -> String {
         let Dialect { sign, integer } = dialect;
         let seq = format!("{sign}7{integer}");
@@ -123,9 +129,8 @@ impl JobFilter {
         }
     }
 
-    /// The statement of the list. `sql` is that of all jobs: `SELECT … FROM TABLE WHERE TRUE AND … AND seq > ?7
-    /// ORDER BY
-    /// seq DESC LIMIT ?5 OFFSET ?6`.
+    /// The statement of the list. `sql` is that of all jobs:
+    /// `SELECT … FROM TABLE WHERE TRUE AND … AND seq > ?7 ORDER BY seq DESC LIMIT ?5 OFFSET ?6`.
     #[must_use]
     pub fn statement(&self, sql: &str, table: &str, walk: &Walk<'_>, dialect: Dialect) -> String {
         let Dialect { sign, integer } = dialect;

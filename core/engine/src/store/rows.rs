@@ -227,7 +227,7 @@ pub struct DeadFilter {
     pub since: Option<i64>,
     /// Discarded before, milliseconds.
     pub until: Option<i64>,
-    /// Only what is behind this place: when the job was discarded, and its number.
+    /// Only dead letters after this place: when the job was discarded, and its number.
     pub behind: Option<ListPlace>,
     /// Page size.
     pub limit: usize,
@@ -264,11 +264,11 @@ pub struct JobFilter {
     pub ascending: bool,
     /// Only jobs with a larger number: where a walk in the order of acceptance goes on.
     pub after: i64,
-    /// Only what is behind this place of the list; `after` does not count then.
+    /// Only jobs after this place of the list; `after` does not count then.
     pub behind: Option<ListPlace>,
     /// Rows to look at, at most; 0 for as many as it takes.
     pub look: usize,
-    /// All jobs that are looked at, whatever the filter says of them: where a look has ended.
+    /// Every job that is looked at, also one that the filter leaves out: finds where a look has ended.
     pub whole_look: bool,
     /// Page size.
     pub limit: usize,

@@ -197,7 +197,7 @@ impl<'a> Selection<'a> {
                 limit,
                 number(filter.offset),
                 optional(filter.tenant),
-                // Without a place, one behind the last.
+                // Without a place, one before the newest.
                 integer(filter.behind.map_or(i64::MAX, |place| place.key)),
                 integer(filter.behind.map_or(i64::MAX, |place| place.seq)),
             ],

@@ -284,7 +284,15 @@ async fn a_wrong_cursor_is_refused(b: Bench) {
 
 const PER_PAGE: usize = 10;
 
-/// A list of one state by an index, at its beginning and behind many pages.
+/// Two hundred pages of jobs that wait for their start.
+async fn enqueue_many_pending(b: &Bench) {
+    let jobs = vec![r#"{"type":"t","args":[],"options":{"queue":"q","pending":true}}"#; 1_000];
+    for _ in 0..2 {
+        b.try_enqueue(&jobs).await.unwrap();
+    }
+}
+
+/// A list of one state by an index, at its beginning and after many pages.
 fn statements(sql: &str, table: &str, from: &str, known: &str, dialect: Dialect, deep: ListPlace) -> [(String, ListPlace); 2] {
     let walk = || Walk { from, known: known.to_owned(), compared: "TRUE".to_owned() };
     [ListPlace { key: 0, seq: i64::MAX }, deep].map(|place| {
@@ -296,9 +304,7 @@ fn statements(sql: &str, table: &str, from: &str, known: &str, dialect: Dialect,
 #[tokio::test]
 async fn a_late_page_costs_what_the_first_one_does_on_sqlite() {
     let b = Bench::sqlite().await;
-    let jobs = vec![r#"{"type":"t","args":[],"options":{"queue":"q","pending":true}}"#; 1_000];
-    b.try_enqueue(&jobs).await.unwrap();
-    b.try_enqueue(&jobs).await.unwrap();
+    enqueue_many_pending(&b).await;
     let connection = rusqlite::Connection::open(b.dir.path().join("jobs.db")).unwrap();
     let sql = include_str!("../../src/store/sqlite/sql/jobs.sql");
     let dialect = Dialect { sign: "?", integer: "" };
@@ -318,9 +324,7 @@ async fn a_late_page_costs_what_the_first_one_does_on_sqlite() {
 #[tokio::test]
 async fn a_late_page_costs_what_the_first_one_does_on_postgres() {
     let b = Bench::postgres().await;
-    let jobs = vec![r#"{"type":"t","args":[],"options":{"queue":"q","pending":true}}"#; 1_000];
-    b.try_enqueue(&jobs).await.unwrap();
-    b.try_enqueue(&jobs).await.unwrap();
+    enqueue_many_pending(&b).await;
     let client = crate::nodes::application(&b).await;
     client.batch_execute("ANALYZE ojs_runs; SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off").await.unwrap();
     let sql = include_str!("../../src/store/postgres/sql/jobs.sql");

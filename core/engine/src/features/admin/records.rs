@@ -81,8 +81,7 @@ pub struct JobPage {
     pub has_more: bool,
     /// Where the list goes on, when it does.
     pub next: Option<ListPlace>,
-    /// Whether all rows were looked at that may belong to the page and to the total; false where the bound of a look
-    /// ended it.
+    /// False when the bound of a look ended the page: further rows may belong to the page and to the total.
     pub is_complete: bool,
 }
 
@@ -93,7 +92,7 @@ pub struct JobStep {
     pub jobs: Vec<JobView>,
     /// Where the list goes on, when it does.
     pub next: Option<ListPlace>,
-    /// Whether the page was filled, or the list ended; false where the bound of a look ended it.
+    /// False when the bound of a look ended the page before it was full.
     pub is_complete: bool,
 }
 

@@ -90,9 +90,9 @@ pub(crate) fn list_jobs(tables: &mut dyn Tables, filter: &JobFilter) -> Applied<
     let is_there = filter.offset < counted || counted == MAX_COUNTED || look_end(tables, filter)?.is_some();
     let found = if is_there { look_on(tables, filter)? } else { Walked::default() };
     let total = if found.rows.is_empty() { counted } else { counted.max(filter.offset + found.rows.len()) };
+    let (next, is_complete) = (found.next_place(), found.end.is_none());
     let jobs = found.rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
-    let (has_more, next, is_complete) = (found.last.or(found.end).is_some(), found.last.or(found.end), found.end.is_none());
-    Ok(JobPage { jobs, total, has_more, next, is_complete })
+    Ok(JobPage { jobs, total, has_more: next.is_some(), next, is_complete })
 }
 
 /// Walks one look after the other until a page with a number is full.
@@ -103,8 +103,7 @@ fn look_on(tables: &mut dyn Tables, filter: &JobFilter) -> Result<Walked, StoreE
     for _ in 0..LOOKS {
         let found = walk(tables, &step)?;
         page.rows.extend(found.rows);
-        page.last = found.last;
-        page.end = if found.last.is_some() { None } else { look_end(tables, &step)? };
+        (page.last, page.end) = (found.last, found.end);
         if page.end.is_none() || page.rows.len() == wanted {
             break;
         }
@@ -114,13 +113,14 @@ fn look_on(tables: &mut dyn Tables, filter: &JobFilter) -> Result<Walked, StoreE
     Ok(page)
 }
 
-/// A page of jobs behind a place. It is the same work wherever that place is.
+/// A page of jobs after a place. It is the same work wherever that place is.
 pub(crate) fn step_jobs(tables: &mut dyn Tables, filter: &JobFilter) -> Applied<JobStep> {
-    let of_state = JobFilter { job_type: None, since: None, until: None, ..filter.clone() };
-    check_order(filter, count(tables, &of_state)?)?;
+    if filter.sort != JobSort::Created {
+        let of_state = JobFilter { job_type: None, since: None, until: None, ..filter.clone() };
+        check_order(filter, count(tables, &of_state)?)?;
+    }
     let found = walk(tables, filter)?;
-    let end = if found.last.is_some() { None } else { look_end(tables, filter)? };
-    let (next, is_complete) = (found.last.or(end), end.is_none());
+    let (next, is_complete) = (found.next_place(), found.end.is_none());
     let jobs = found.rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
     Ok(JobStep { jobs, next, is_complete })
 }
@@ -129,10 +129,17 @@ pub(crate) fn step_jobs(tables: &mut dyn Tables, filter: &JobFilter) -> Applied<
 #[derive(Default)]
 struct Walked {
     rows: Vec<JobRow>,
-    /// The place of the last row, when there are more behind it.
+    /// The place of the last row, when more rows follow it.
     last: Option<ListPlace>,
-    /// Where the look has ended, when there may be more behind it.
+    /// The place of the last row that was looked at, when the bound of the look ended it.
     end: Option<ListPlace>,
+}
+
+impl Walked {
+    /// Where the list goes on, when it does.
+    fn next_place(&self) -> Option<ListPlace> {
+        self.last.or(self.end)
+    }
 }
 
 fn walk(tables: &mut dyn Tables, filter: &JobFilter) -> Result<Walked, StoreError> {
@@ -140,7 +147,8 @@ fn walk(tables: &mut dyn Tables, filter: &JobFilter) -> Result<Walked, StoreErro
     let has_more = rows.len() > filter.limit;
     rows.truncate(filter.limit);
     let last = rows.last().filter(|_| has_more).map(|row| ListPlace::of(row, filter));
-    Ok(Walked { rows, last, end: None })
+    let end = if last.is_some() { None } else { look_end(tables, filter)? };
+    Ok(Walked { rows, last, end })
 }
 
 /// Where the look of a list ends, when there are as many rows as it may look at.

@@ -97,7 +97,8 @@ fn describe(found: &Held, now: Timestamp) -> Value {
     json!({
         "id": &*worker.id, "state": state(found, now), "active_jobs": held, "directive": directive,
         "hostname": told("hostname"), "pid": told("pid"), "queues": info.get("queues").cloned().unwrap_or_else(|| json!([])),
-        "handlers": info.get("handlers").cloned().unwrap_or_else(|| json!([])), "concurrency": told("concurrency"), "version": told("version"), "started_at": started,
+        "handlers": info.get("handlers").cloned().unwrap_or_else(|| json!([])),
+        "concurrency": told("concurrency"), "version": told("version"), "started_at": started,
         "last_heartbeat_at": stamp(worker.beat_at), "metadata": info.get("metadata").cloned().unwrap_or_else(|| json!({})),
     })
 }

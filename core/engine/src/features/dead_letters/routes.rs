@@ -31,20 +31,21 @@ const MAX_PAGE: usize = 100;
 /// `GET /dead-letter?queue&type&error_type&since&until&limit&offset`: newest first.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
-    // A cursor that is a number is an offset: clients of the time before places have such ones.
+    // A cursor that is a number is an offset: earlier versions of the server gave out such cursors.
     let behind = params.get("cursor").filter(|text| text.parse::<usize>().is_err()).map(cursor).transpose()?;
-    let limit = params.number("limit", 50, MAX_PAGE)?.max(1);
+    let limit = params.limit(MAX_PAGE)?;
     let offset = if behind.is_some() { 0 } else { params.page(MAX_PAGE)?.1 };
     let (jobs, total) = engine.query(ListDead(DeadFilter { limit: limit + 1, offset, behind, ..filter(&params)? })).await?;
+    let has_more = jobs.len() > limit;
     let page = jobs.get(..limit).unwrap_or(&jobs);
     let mut out = String::from("{\"jobs\":");
     render::list(&mut out, page, render::job);
-    let mut object = json!({"total": total, "limit": limit, "has_more": jobs.len() > limit});
+    let mut object = json!({"total": total, "limit": limit, "has_more": has_more});
     if let Some(object) = object.as_object_mut() {
         if behind.is_none() {
             object.insert("offset".into(), json!(offset));
         }
-        if let Some(last) = page.last().filter(|_| jobs.len() > limit) {
+        if let Some(last) = page.last().filter(|_| has_more) {
             object.insert("next_cursor".into(), json!(DeadFilter::place(&last.row).to_string()));
         }
     }

@@ -26,7 +26,7 @@ pub async fn get(
 ) -> Result<Json, Failure> {
     let id = job_id("job", &id)?;
     let params = Params::parse(query.as_deref())?;
-    let limit = params.number("limit", 50, MAX_PAGE)?.max(1);
+    let limit = params.limit(MAX_PAGE)?;
     let after = params.get("cursor").map(|text| {
         let message = format!("cursor must be the next_cursor of the page before, got '{text}'.");
         let wrong = || OjsError::new(ErrorCode::InvalidRequest, message).with_details(json!({"field": "cursor"}));

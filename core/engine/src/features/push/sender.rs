@@ -232,8 +232,8 @@ impl Sender {
         }
     }
 
-    /// One request to a queue. Jobs that the queue has taken stay active: the function behind it settles them, or their
-    /// leases end.
+    /// One request to a queue. Jobs that the queue has taken stay active until the function that reads the queue
+    /// settles them, or until their leases end.
     async fn send_batch(self: Arc<Self>, target: Arc<Target>, batch: Batch, seats: OwnedSemaphorePermit) {
         let began = Instant::now();
         let came = self.parts.outgoing.post(&batch.post()).await;

@@ -69,8 +69,8 @@ impl Trial {
         let Judgement { fates, note } = judgement;
         let (outcome, explanation) = match (fates.first(), &note.sign) {
             (Some(Fate::Queued), _) => {
-                let told = "The queue took the message. The function behind it gets a job of the type";
-                ("queued", format!("{told} {TYPE}, which the server does not know: it ends without a trace."))
+                let gets = "The queue took the message. The function that reads the queue gets a job of type";
+                ("queued", format!("{gets} {TYPE}. The server does not know this job, so its end has no effect."))
             }
             (_, Sign::Refused) => {
                 let todo = "Check its address, and that the server's credentials allow sqs:SendMessage";

@@ -42,8 +42,7 @@ fn attributes(headers: &HeaderMap) -> String {
     format!("; Path=/; HttpOnly; SameSite=Strict{secure}")
 }
 
-/// Whether the browser speaks TLS: with a proxy in front, which says so, or by the address of the page itself. A
-/// client that claims it
+/// Whether the browser speaks TLS: a proxy in front says so, or the address of the page does. A client that claims it
 /// wrongly only loses its own cookie.
 fn is_secure(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_ascii_lowercase();

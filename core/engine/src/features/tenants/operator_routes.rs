@@ -10,8 +10,7 @@ use crate::features::tenants::commands::{DeleteTenant, GetTenant, GetTenantFairn
 use crate::features::tenants::quota::Quota;
 use crate::http::call::Call;
 use crate::http::operator::Paging;
-use crate::http::page::by_state;
-use crate::http::page::stamp;
+use crate::http::page::{by_state, stamp};
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
 use crate::store::rows::depth;

@@ -115,7 +115,7 @@ pub async fn test(State(engine): State<Engine>, Path(text): Path<String>) -> Res
 /// `GET /webhooks/deliveries`.
 pub async fn deliveries(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
-    let limit = params.number("limit", 50, MAX_PAGE)?.max(1);
+    let limit = params.limit(MAX_PAGE)?;
     let subscription = params.get("subscription_id").map(subscription_id).transpose()?;
     let state = params.get("status").map(|word| {
         let wrong = || OjsError::invalid_field("status", "status must be pending, sending, delivered or dead.");

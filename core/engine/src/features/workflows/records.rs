@@ -175,7 +175,7 @@ pub struct WorkflowFilter {
     pub limit: usize,
     /// Rows to skip.
     pub offset: usize,
-    /// Only workflows with a smaller number: behind the last of the page before.
+    /// Only workflows with a smaller number than this: the number of the last workflow of the page before.
     pub behind: Option<i64>,
 }
 

@@ -1,5 +1,4 @@
 //! Jobs that a selection asks for, and how many there are.
-use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
 
 use ojs_model::JobState;
@@ -143,16 +142,7 @@ impl MemoryTables {
         let all = self.jobs.range(filter.after.saturating_add(1)..).map(|(_, stored)| &stored.row).filter(|row| of_state(row));
         let place = |row: &JobRow| ListPlace::of(row, filter);
         let mut rows: Vec<&JobRow> = all.filter(|row| filter.behind.is_none_or(|at| at.is_before(place(row), filter))).collect();
-        rows.sort_by(|a, b| match place(a).is_before(place(b), filter) {
-            true => Ordering::Less,
-            false => {
-                if a.seq == b.seq {
-                    Ordering::Equal
-                } else {
-                    Ordering::Greater
-                }
-            }
-        });
+        rows.sort_by(|a, b| place(a).compare(place(b), filter));
         Ok(page(&mut rows.into_iter().take(look).filter(wanted)))
     }
 

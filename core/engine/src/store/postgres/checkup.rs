@@ -12,8 +12,7 @@ use crate::store::schema::{Remark, Subject};
 const MAX_SKEW_MS: i64 = 2_000;
 /// Dead rows beside the living ones that autovacuum should have removed.
 const MANY_DEAD: i64 = 1_000_000;
-
-/// Transactions of which the oldest is so far back that PostgreSQL will soon stop to take writes.
+/// From this age of the oldest transaction id on, PostgreSQL may soon stop taking writes.
 const OLD_TRANSACTION_IDS: i64 = 1_000_000_000;
 /// Updates of the hot table below which the share of cheap ones says nothing.
 const MANY_UPDATES: i64 = 100_000;
@@ -41,7 +40,7 @@ pub fn look(url: &str, direct: Option<&str>, subject: Subject, longest: Duration
             let pooled = !db.session().named;
             Ok(vec![pooler(pooled, direct), connections(&figures(&mut db)?.0)])
         }
-        Subject::Clock => Ok(vec![figures(&mut db).map(|(_, skew)| clock(skew))?]),
+        Subject::Clock => Ok(vec![clock(figures(&mut db)?.1)]),
     }
 }
 
@@ -62,7 +61,7 @@ fn pooler(pooled: bool, direct: Option<&str>) -> Remark {
     }
 }
 
-/// What a database says of itself in one row.
+/// What a database says of itself.
 struct Figures {
     durable: bool,
     unlogged: String,
@@ -72,7 +71,7 @@ struct Figures {
     own: (i64, i64),
 }
 
-/// And by how many milliseconds its clock differs.
+/// Asks for them, and by how many milliseconds the clock of the database differs from ours.
 fn figures(db: &mut Db) -> Result<(Figures, i64)> {
     let asked = SystemClock.now().as_millis();
     let answers = db.ask(None, &[Ask::new(sql!("checkup_server"), &[])])?;
@@ -193,7 +192,7 @@ fn held(db: &mut Db, seconds: i64) -> Result<Remark> {
     let (mut found, mut commands) = (Vec::new(), Vec::new());
     for row in answers.iter().flat_map(|answer| &answer.rows) {
         found.push(get::<String>(row, 0)?);
-        commands.push(format!("{};", get::<String>(row, 2)?));
+        commands.push(format!("{};", get::<String>(row, 1)?));
     }
     Ok(if found.is_empty() {
         Remark::fine("transactions", "no prepared one, and no replication slot that is not read")

@@ -18,7 +18,7 @@ pub fn look(db: &mut Db) -> Result<Vec<Remark>> {
     let answers = db.ask(None, &[Ask::new(sql!("checkup_defined"), &[])])?;
     let mut there: BTreeMap<String, bool> = BTreeMap::new();
     for row in answers.iter().flat_map(|answer| &answer.rows) {
-        there.insert(get(row, 0)?, get(row, 2)?);
+        there.insert(get(row, 0)?, get(row, 1)?);
     }
     let wanted = defined();
     let (mut differences, mut statements) = (Vec::new(), Vec::new());

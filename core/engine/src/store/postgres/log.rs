@@ -1,9 +1,9 @@
 //! The event log in PostgreSQL: its extent, and which of its numbers may still come.
 //!
 //! A transaction takes the number of its events before it commits, so a larger number can be there before a smaller
-//! one. A reader that went past the smaller one would never see its events. So whoever takes a number holds a shared
-//! advisory lock until the end of the transaction, taken before the number is; its key is the latest number by then.
-//! Numbers up to the smallest key are settled: they are there, or will never come.
+//! one. A reader that has passed the smaller number never sees its events. Therefore a transaction takes a shared
+//! advisory lock before it takes a number, and holds the lock until it ends. The key of the lock is the latest number
+//! at that time. Numbers up to the smallest key are settled: they are there, or will never come.
 //!
 //! The locks are looked at before the snapshot is taken. What had ended by then is in the snapshot, and what begins
 //! later takes larger numbers. Readers look only when they meet a number that is missing: a page without gaps costs

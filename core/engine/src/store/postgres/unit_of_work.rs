@@ -137,7 +137,7 @@ impl UnitOfWork {
         if after.state == JobState::Available
             && let Some(pool) = self.pools.get_mut(&after.queue)
         {
-            // The line was read before: a claim behind this change looks again.
+            // The line was read before: a claim after this change looks again.
             pool.exhausted = false;
         }
     }

@@ -63,7 +63,7 @@ async fn every_delivery_has_a_larger_epoch(b: Bench) {
     let job = deliver().await;
     assert_eq!((job.row.id, job.row.attempt), (first, 1), "its attempts begin anew, the epoch does not");
     b.ack(&job).await.unwrap();
-    // The next job is cancelled while it runs. The job behind it runs after the worker has reported the end.
+    // The next job is cancelled while it runs. The job after it runs once the worker has reported the end.
     let job = deliver().await;
     b.change(Cancel(rest[0])).await.unwrap();
     b.ack(&job).await.unwrap_err();

@@ -95,7 +95,7 @@ fn is_amazon(url: &str) -> bool {
     host(url).is_some_and(|host| amazon(&host) && region_of(&host).is_some())
 }
 
-/// The region behind the service in the name of a host: `sqs.eu-west-1.amazonaws.com`.
+/// The region, which follows the service in the name of a host: `sqs.eu-west-1.amazonaws.com`.
 fn region_of(host: &str) -> Option<String> {
     let mut labels = host.split('.').skip_while(|label| !matches!(*label, "sqs" | "sqs-fips"));
     labels.next()?;

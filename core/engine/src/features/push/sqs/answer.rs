@@ -16,7 +16,7 @@ const SHOWN: usize = 400;
 /// What becomes of the job of a message.
 #[derive(Debug, Clone)]
 pub(crate) enum Fate {
-    /// The queue has it. The function behind the queue settles it; without that, its lease ends.
+    /// The queue has it. The function that reads the queue settles it, or its lease ends.
     Queued,
     /// It is not known whether the queue has it. Its lease decides: to send it again would run it twice.
     Unknown,
@@ -91,13 +91,13 @@ impl Judgement {
             (200..=299, None) => all(Fate::Unknown, Sign::Failed, status, "the answer of SQS cannot be read".to_owned()),
             (400..=499, _) => {
                 let wrong: Wrong = serde_json::from_str(&answer.body).unwrap_or_default();
-                let told = match wrong.code.rsplit('#').next().filter(|code| !code.is_empty()) {
+                let error = match wrong.code.rsplit('#').next().filter(|code| !code.is_empty()) {
                     Some(code) => format!("{code}: {}", wrong.message),
                     // Proxies and older servers answer in another form.
                     None => answer.body.chars().take(SHOWN).collect(),
                 };
-                let reason = format!("SQS answered {status} {told}");
-                all(later(), sign_of(status, &told, answer), status, reason)
+                let reason = format!("SQS answered {status} {error}");
+                all(later(), sign_of(status, &error, answer), status, reason)
             }
             (300..=399, _) => {
                 let reason = format!("SQS answered {status}: redirects are not followed");

@@ -1,4 +1,4 @@
-//! Queues of Amazon SQS as endpoints: jobs are sent in batches, and the function behind the queue settles them.
+//! Queues of Amazon SQS as endpoints: jobs are sent in batches, and the function that reads the queue settles them.
 //!
 //! `address` reads which queue an endpoint names, `batch` writes a request from deliveries, and `answer` says what the
 //! answer of SQS means for each of them. Claims, leases, weights and the breaker are those of other endpoints.
