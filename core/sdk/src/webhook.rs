@@ -27,8 +27,13 @@ use crate::error::Error;
 /// # Errors
 /// [`Error::UntrustedWebhook`], which says why.
 pub fn verify_webhook<S: AsRef<str>>(body: &[u8], headers: &[(&str, &str)], secrets: &[S]) -> Result<(), Error> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    verify_webhook_at(body, headers, secrets, TOLERANCE_SECONDS, i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
+    verify_webhook_at(body, headers, secrets, TOLERANCE_SECONDS, now())
+}
+
+/// Seconds since the epoch.
+pub(crate) fn now() -> i64 {
+    let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(passed.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// The same with another tolerance, in seconds, and at another time, in seconds since the epoch.

@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use support::double::{Double, Words};
 
 const OJS: &str = "application/openjobspec+json";
+const JOB: &str = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f";
 
 /// handler_system.go 20-35: capabilities are a list, extensions are not named.
 const MANIFEST: &str = r#"{"capabilities":["push","fetch","ack","fail","cancel","info","heartbeat","dead-letter","retry","cron","scheduled","workflows","batch","priority","unique","queue-pause","queue-stats"],"implementation":{"backend":"redis","name":"ojs-backend-redis","version":"0.1.0"},"levels":[0,1,2,3,4],"specversion":"1.0.0-rc.1"}
@@ -52,7 +53,7 @@ fn job(id: &str, attempt: u32) -> Value {
 fn fetched(calls: &AtomicUsize, most: usize) -> Words {
     match calls.fetch_add(1, Ordering::SeqCst) {
         n if n < most => {
-            let job = job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", u32::try_from(n).unwrap());
+            let job = job(JOB, u32::try_from(n).unwrap());
             said(200, &json!({"job": job, "jobs": [job]}))
         }
         _ => said(200, &json!({"jobs": []})),
@@ -108,10 +109,7 @@ async fn without_exchange_each_job_is_fetched_and_acked_and_attempts_begin_with_
         .unwrap();
     let handle = worker.start();
     let nack = double.hears("POST /ojs/v1/workers/nack").await;
-    assert_eq!(
-        (&nack["error"]["message"], &nack["job_id"]),
-        (&json!("the first attempt fails"), &json!("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"))
-    );
+    assert_eq!((&nack["error"]["message"], &nack["job_id"]), (&json!("the first attempt fails"), &json!(JOB)));
     assert!(nack.get("lease_token").is_none(), "this server has none");
     let ack = double.hears("POST /ojs/v1/workers/ack").await;
     assert_eq!(ack["result"], json!({"attempt": 2}));
@@ -144,7 +142,7 @@ async fn a_heartbeat_that_is_refused_is_sent_as_a_list_from_then_on() {
         .unwrap();
     let handle = worker.start();
     let mut held = Value::Null;
-    while held != json!(["019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"]) {
+    while held != json!([JOB]) {
         held = double.hears("POST /ojs/v1/workers/heartbeat").await["active_jobs"].clone();
     }
     let next = double.hears("POST /ojs/v1/workers/heartbeat").await;
@@ -212,7 +210,7 @@ async fn a_result_comes_from_the_job_where_there_is_no_route_for_results() {
     let looks = AtomicUsize::new(0);
     let double = Double::speaking(move |line, _| match line {
         "GET /ojs/v1/jobs/019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f" => {
-            let mut job = job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 0);
+            let mut job = job(JOB, 0);
             if looks.fetch_add(1, Ordering::SeqCst) > 0 {
                 job["state"] = json!("completed");
                 job["result"] = json!({"sent": true});
@@ -224,7 +222,7 @@ async fn a_result_comes_from_the_job_where_there_is_no_route_for_results() {
     })
     .await;
     let client = Client::connect(&double.url).await.unwrap();
-    let result = client.wait_for_result("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", Duration::from_secs(60)).await.unwrap();
+    let result = client.wait_for_result(JOB, Duration::from_secs(60)).await.unwrap();
     assert_eq!((result.state.as_str(), result.result.unwrap().as_str()), ("completed", r#"{"sent":true}"#));
 }
 
@@ -243,7 +241,7 @@ async fn refusals_in_other_forms_mean_the_same() {
         let text = body.clone();
         let double = Double::speaking(move |_, _| (status, media, body.clone())).await;
         let client = Client::builder().url(&double.url).resend(ojs::transport::ResendPolicy::never()).connect().await.unwrap();
-        let error = client.get_job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.unwrap_err();
+        let error = client.get_job(JOB).await.unwrap_err();
         assert_eq!((error.status(), error.ojs().map(|error| &*error.code)), (Some(expected), code), "{text}");
     }
 }

@@ -41,7 +41,12 @@ impl Server {
         for arg in args {
             self.client.enqueue("email.send", (*arg,)).await.unwrap();
         }
-        let claim = json!({"queues": ["default"], "count": args.len(), "worker_id": "push_worker_01234567"});
+        self.claimed(args.len()).await
+    }
+
+    /// So many jobs that are available, leased to an endpoint.
+    async fn claimed(&self, count: usize) -> Vec<Value> {
+        let claim = json!({"queues": ["default"], "count": count, "worker_id": "push_worker_01234567"});
         let answer = self.request(Request::post("/workers/fetch", claim.to_string())).await;
         answer["jobs"].as_array().unwrap().clone()
     }
@@ -176,9 +181,7 @@ async fn a_reference_is_completed_from_the_server_with_its_checkpoint() {
         })
         .unwrap();
     server.client.enqueue("report.build", ("x".repeat(400_000),)).await.unwrap();
-    let claim = json!({"queues": ["default"], "count": 1, "worker_id": "push_worker_01234567"});
-    let answer = server.request(Request::post("/workers/fetch", claim.to_string())).await;
-    let mut job = answer["jobs"][0].clone();
+    let mut job = server.claimed(1).await.remove(0);
     let id = job["id"].as_str().unwrap().to_owned();
     let mut save = Request::new(Method::PUT, format!("/jobs/{id}/checkpoint"));
     save.body = Some(json!({"state": 7, "worker_id": job["worker_id"], "lease_token": job["lease_token"]}).to_string().into());
@@ -312,8 +315,8 @@ async fn every_event_finds_its_way() {
     assert!(handler.handle(json!([]), None).await.is_err());
 }
 
-/// The Runtime API of AWS Lambda, as "Building a custom runtime for AWS Lambda" describes it, and a function in
-/// AWS's own runtime behind it.
+/// The Runtime API of AWS Lambda, as "Building a custom runtime for AWS Lambda" describes it, and a process with AWS's
+/// own runtime that takes its events from there.
 mod runtime {
     use std::process::Stdio;
 

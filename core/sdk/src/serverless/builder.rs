@@ -9,12 +9,12 @@ use super::runs::Runs;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::transport::{ConnectOptions, TransportError, TransportErrorKind, connect, from_fn, layered};
-use crate::webhook::TOLERANCE_SECONDS;
+use crate::webhook::{TOLERANCE_SECONDS, now};
 use crate::worker::{Worker, WorkerOptions};
 
 /// The variable with the secrets that no setting gives, with commas between several.
 const SECRETS: &str = "OJS_SIGNING_SECRET";
-/// What is left of the platform's time when a job is given up: the time in which its outcome is reported.
+/// How long before the platform's limit a run ends: its outcome is reported in this time.
 const SAFETY_MARGIN: Duration = Duration::from_secs(5);
 
 /// Settings of a handler, [`PushHandler`] or [`LambdaHandler`](super::LambdaHandler): code before environment before
@@ -33,7 +33,6 @@ pub struct Builder<H> {
     auth_token: Option<String>,
     worker: Option<Worker>,
     settings: Settings,
-    has_secrets: bool,
     handler: PhantomData<fn() -> H>,
 }
 
@@ -78,9 +77,9 @@ impl<H> Default for Builder<H> {
             tolerance: Duration::from_secs(TOLERANCE_SECONDS),
             timeout: None,
             safety_margin: SAFETY_MARGIN,
-            clock: Arc::new(super::push::now),
+            clock: Arc::new(now),
         };
-        Self { url: None, connection: None, auth_token: None, worker: None, settings, has_secrets: false, handler: PhantomData }
+        Self { url: None, connection: None, auth_token: None, worker: None, settings, handler: PhantomData }
     }
 }
 
@@ -113,7 +112,6 @@ impl<H> Builder<H> {
     /// A secret of the push endpoint. While it is being replaced, name both.
     pub fn signing_secret(mut self, secret: impl Into<String>) -> Self {
         self.settings.secrets.push(secret.into());
-        self.has_secrets = true;
         self
     }
 
@@ -157,12 +155,13 @@ impl<H> Builder<H> {
     where
         H: From<PushHandler>,
     {
-        if !self.has_secrets && !self.settings.unsigned {
+        let has_secrets = !self.settings.secrets.is_empty();
+        if !has_secrets && !self.settings.unsigned {
             let given = std::env::var(SECRETS).unwrap_or_default();
             self.settings.secrets =
                 given.split(',').map(|secret| secret.trim().to_owned()).filter(|one| !one.is_empty()).collect();
         }
-        if self.settings.unsigned && self.has_secrets {
+        if self.settings.unsigned && has_secrets {
             let told = "unsigned checks no signature, and there is a signing secret: leave one of them out";
             return Err(Error::validation("unsigned", told));
         }

@@ -35,20 +35,21 @@ impl Delivery {
         let job = data.get("job").map(|job| serde_json::from_str::<Members>(job.get()));
         let pushed = job.transpose().map_err(|_| Error::validation("job", "'job' must be an object"))?;
         let (mut members, around) = match pushed {
-            Some(members) => (members, Some(data)),
-            None => (data, None),
+            Some(members) => (members, data),
+            None => (data, Members::new()),
         };
         for name in ["worker_id", "lease_token"] {
-            if let Some(value) = around.as_ref().and_then(|around| around.get(name)) {
+            if let Some(value) = around.get(name) {
                 members.insert(name.to_owned(), value.clone());
             }
         }
-        let delivery_id = around.as_ref().and_then(|around| text(around, "delivery_id"));
+        let delivery_id = text(&around, "delivery_id");
         let named = |name: &'static str| {
             let found = text(&members, name).filter(|text| !text.is_empty());
             found.ok_or_else(|| Error::validation(name, format!("'{name}' of the job must be a text that is not empty")))
         };
-        let (id, _) = (named("id")?, named("type")?);
+        let id = named("id")?;
+        named("type")?;
         if members.get("args").is_some_and(|args| !args.get().starts_with('[')) {
             return Err(Error::validation("args", "'args' of the job must be an array"));
         }

@@ -161,7 +161,7 @@ impl LambdaHandler {
         }
     }
 
-    /// The messages of a line that are delivered again: the first that failed, and those behind it.
+    /// The messages of a line that SQS shall deliver again: the first that failed, and all after it.
     async fn again<'r>(&self, line: Vec<(usize, &'r Value)>, deadline: Deadline) -> Vec<(usize, &'r Value)> {
         for (at, (_, record)) in line.iter().enumerate() {
             if deadline.has_passed() || !self.message(record, deadline).await {
@@ -199,7 +199,7 @@ impl LambdaHandler {
     }
 }
 
-/// What callers learn of an outcome.
+/// The answer to EventBridge and to direct calls.
 fn told(ended: &Ended, job_id: &str) -> Result<Value, Error> {
     let members = ended.answer()?;
     let mut told = serde_json::to_value(members).map_err(|error| Error::json("outcome", error))?;

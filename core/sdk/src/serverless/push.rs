@@ -1,7 +1,5 @@
 //! Push deliveries: signed requests of the server.
-use std::fmt::Write as _;
 use std::future::Future;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use serde::Serialize;
@@ -18,12 +16,12 @@ use crate::webhook::verify_webhook_at;
 use crate::worker::{HandlerError, JobContext, Worker};
 
 /// The most that the body of a push delivery may have, in bytes: AWS Lambda takes no more.
-pub(super) const MAX_BODY: usize = 6 << 20;
+const MAX_BODY: usize = 6 << 20;
 
 /// Answers push deliveries: requests of the crate `http`, as axum, hyper and others have them.
 ///
 /// It has the registry, the middleware, the keys and the errors of a [`Worker`], because it holds one, which is never
-/// started. It is made once, and keeps nothing between calls but connections and the answers to deliveries of late.
+/// started. It is made once, and keeps nothing between calls but connections and the answers to recent deliveries.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), ojs::Error> {
@@ -51,11 +49,10 @@ impl PushHandler {
         Builder::default()
     }
 
-    /// A handler over a worker that has handlers and middleware already; `has_server` says whether outcomes of jobs
-    /// from queues are reported to the worker's server.
+    /// A handler with the handlers, the middleware and the server of a worker.
     pub(super) fn over(runs: Runs, settings: Settings) -> Self {
         // A signature from the future is valid for twice the tolerance.
-        let replays = Replays::new(settings.tolerance * 2);
+        let replays = Replays::new(settings.tolerance.saturating_mul(2));
         Self { runs, settings, replays }
     }
 
@@ -132,26 +129,13 @@ impl PushHandler {
     }
 
     fn verified(&self, headers: &HeaderMap, body: &[u8], now: i64) -> Result<(), Error> {
-        let text =
-            |(name, value): (&http::HeaderName, &http::HeaderValue)| Some((name.to_string(), value.to_str().ok()?.to_owned()));
-        let all: Vec<(String, String)> = headers.iter().filter_map(text).collect();
-        let all: Vec<(&str, &str)> = all.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let texts = headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+        let all: Vec<(&str, &str)> = texts.collect();
         verify_webhook_at(body, &all, &self.settings.secrets, self.settings.tolerance.as_secs(), now)
     }
 }
 
-/// Seconds since the epoch.
-pub(super) fn now() -> i64 {
-    let passed: Duration = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(passed.as_secs()).unwrap_or(i64::MAX)
-}
-
-/// What stands for a body without an id of a delivery.
+/// The key of a body that has no id of a delivery.
 fn sum(body: &[u8]) -> String {
-    let mut text = String::from("sha256:");
-    for byte in ring::digest::digest(&ring::digest::SHA256, body).as_ref() {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    format!("sha256:{}", ojs_model::hex::encode(ring::digest::digest(&ring::digest::SHA256, body).as_ref()))
 }

@@ -1,4 +1,4 @@
-//! The answers to deliveries of late: one that arrives twice gets its first answer, and runs once.
+//! The answers to recent deliveries: one that arrives twice gets its first answer, and runs once.
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -48,7 +48,8 @@ impl Replays {
             .clone();
         if ran {
             let mut known = self.known();
-            if known.cells.contains_key(key) {
+            // It may have been forgotten while it ran, and the delivery have come again.
+            if known.cells.get(key).is_some_and(|kept| Arc::ptr_eq(kept, &cell)) {
                 known.bytes = known.bytes.saturating_add(answer.body.len());
             }
         }
@@ -99,6 +100,22 @@ mod tests {
         // A new delivery makes room: the old ones have no valid signature any more.
         assert_eq!(replays.once("c", 601, run()).await.body, "2");
         assert_eq!(replays.once("a", 601, run()).await.body, "3");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_was_forgotten_while_its_delivery_ran_takes_no_room() {
+        let replays = Replays::new(Duration::from_secs(600));
+        let (end, ended) = tokio::sync::oneshot::channel::<()>();
+        let mut slow = std::pin::pin!(replays.once("a", 0, async {
+            ended.await.unwrap();
+            Answer::ok("x".repeat(100))
+        }));
+        assert!(tokio::time::timeout(Duration::ZERO, &mut slow).await.is_err(), "it runs");
+        replays.once("b", 601, async { Answer::ok(String::new()) }).await;
+        replays.once("a", 601, async { Answer::ok("y".to_owned()) }).await;
+        end.send(()).unwrap();
+        slow.await;
+        assert_eq!(replays.known().bytes, 1);
     }
 
     #[tokio::test]

@@ -28,7 +28,7 @@ pub(super) enum Settled {
     Unread(Error),
 }
 
-/// A worker that is never started, and whether there is a server behind it.
+/// The worker whose handlers run, which is never started, and whether it has a server.
 #[derive(Debug)]
 pub(super) struct Runs {
     pub(super) worker: Worker,
@@ -166,6 +166,7 @@ impl Runs {
     }
 }
 
+/// The status of a refusal in the form of the protocol: a 404 of a proxy does not say that a job is gone.
 fn status(error: &Error) -> Option<u16> {
     error.ojs().map(|refusal| refusal.status)
 }

@@ -82,6 +82,7 @@ impl Request {
         }
         matches!(&*self.path, "/jobs" | "/jobs/batch" | "/jobs/bulk" | "/workflows")
             || (self.path.starts_with("/dead-letter/") && self.path.ends_with("/retry"))
+            || (self.path.starts_with("/cron/") && self.path.ends_with("/run"))
     }
 }
 
@@ -109,6 +110,8 @@ mod tests {
             (Request::post("/jobs/batch", ""), true),
             (Request::post("/workflows", ""), true),
             (Request::post("/dead-letter/x/retry", ""), true),
+            (Request::post("/cron/x/run", ""), true),
+            (Request::post("/cron", ""), false),
             (Request::post("/workers/fetch", ""), false),
             (Request::post("/jobs/bulk/cancel", ""), false),
             (Request::get("/jobs"), false),

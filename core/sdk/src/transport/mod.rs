@@ -92,8 +92,8 @@ pub trait Transport: Send + Sync + 'static {
         None
     }
 
-    /// Where requests that enqueue jobs are told, for workers that poll the same server. `None` when nothing is told:
-    /// their pauses are not cut short then.
+    /// The signal that jobs were enqueued, for workers that poll the same server. Without it their pauses are not cut
+    /// short.
     fn enqueue_signal(&self) -> Option<&Enqueued> {
         None
     }

@@ -37,7 +37,7 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// The failure of a run that was not begun, or of a result that the server has refused.
+    /// The same run with a failure in place of its result, which the server has refused.
     pub fn failed(&self, failure: HandlerFailure) -> Self {
         Self { report: self.report.failing(failure), worker_id: self.worker_id.clone() }
     }

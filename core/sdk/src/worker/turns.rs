@@ -430,7 +430,7 @@ impl Turns {
     }
 }
 
-/// Waits until this process enqueues a job; for ever where nothing is told.
+/// Waits until this process enqueues a job; for ever where there is no signal.
 async fn told(enqueued: &mut Option<watch::Receiver<()>>) {
     if let Some(receiver) = enqueued.as_mut() {
         if receiver.changed().await.is_ok() {
