@@ -32,7 +32,10 @@ function move(step) {
 }
 
 const ACTIONS = {
-  '/': () => document.querySelector('main [data-search]')?.focus() ?? go(['jobs']),
+  '/': () => {
+    const field = document.querySelector('main [data-search]');
+    if (field) field.focus(); else go(['jobs']);
+  },
   '?': () => { helpShown.value = true; },
   j: () => move(1),
   k: () => move(-1),

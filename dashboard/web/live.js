@@ -1,6 +1,5 @@
 // One stream of events for the whole page. It only says that something has changed: lists are read again, at most
-// once a second,
-// so what a busy server does costs the page nothing.
+// once a second, however busy the server is.
 import { effect, signal } from './html.js';
 import { open, signedOut } from './api.js';
 
@@ -57,12 +56,6 @@ async function read(reader) {
   }
 }
 
-function stop(now) {
-  connection?.abort();
-  connection = null;
-  state.value = now;
-}
-
 /** Follows as long as the page is seen and updates are wanted. */
 export function start() {
   const hidden = signal(document.hidden);
@@ -71,12 +64,13 @@ export function start() {
     const on = wanted.value && !hidden.value && !signedOut.value;
     if (on && !connection) {
       connection = new AbortController();
-      refreshLater();
+      // Later: an effect that reads `version` would run again with it.
+      setTimeout(refresh, 0);
       follow(connection);
     } else if (!on && connection) {
-      stop('paused');
+      connection.abort();
+      connection = null;
+      state.value = 'paused';
     }
   });
 }
-
-function refreshLater() { setTimeout(refresh, 0); }

@@ -12,18 +12,17 @@ function decoded(text) {
   try { return decodeURIComponent(text); } catch { return text; }
 }
 
-/** The fragment of a view; empty values are left out. */
-export function link(parts, query = {}) {
+/** Parameters with their `?`; empty values are left out. */
+function search(query) {
   const kept = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
-  const search = new URLSearchParams(kept).toString();
-  return `#/${parts.map(encodeURIComponent).join('/')}${search ? `?${search}` : ''}`;
+  return kept.length ? `?${new URLSearchParams(kept)}` : '';
 }
 
-/** A path of the API with its parameters, by the same rules. */
-export function path(name, query = {}) {
-  const kept = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
-  return kept.length ? `${name}?${new URLSearchParams(kept)}` : name;
-}
+/** The fragment of a view. */
+export function link(parts, query = {}) { return `#/${parts.map(encodeURIComponent).join('/')}${search(query)}`; }
+
+/** A path of the API with its parameters. */
+export function path(name, query = {}) { return `${name}${search(query)}`; }
 
 export const route = signal(parse(location.hash));
 addEventListener('hashchange', () => { route.value = parse(location.hash); });

@@ -3,6 +3,7 @@ import { html, useState } from '../html.js';
 import { get, may } from '../api.js';
 import { path, refine, route } from '../url.js';
 import { count, short, Time } from '../format.js';
+import { Choice } from '../parts/choice.js';
 import { Fault, Loaded, useLoad } from '../parts/load.js';
 import { Badge, JobLink, Panel, Table, View } from '../parts/view.js';
 
@@ -11,10 +12,8 @@ const ACTORS = ['client', 'worker', 'system'];
 export function Audit() {
   const { actor, cursor } = route.value.query;
   const load = useLoad(path('/history', { actor_type: actor, cursor, limit: 100 }));
-  return html`<${View} title="Audit"><div class="filters"><label>Who<select onChange=${(event) =>
-    refine({ actor: event.target.value, cursor: '' })}>
-      <option value="">anyone</option>${ACTORS.map((value) => html`<option key=${value} value=${value}
-        selected=${value === actor}>${value}</option>`)}</select></label></div>
+  return html`<${View} title="Audit"><div class="filters"><${Choice} label="Who" name="actor" values=${ACTORS}
+      any="anyone" start=${{ cursor: '' }} /></div>
     ${may('administer') ? html`<${Check} />` : null}
     <${Panel} title="What happened"><${Loaded} load=${load}>${({ events, next_cursor: next }) => html`
       <${Table} label="What happened" rows=${events} keyOf=${(event) => event.id}

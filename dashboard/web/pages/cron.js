@@ -28,7 +28,7 @@ export function Cron() {
       { name: 'Last run', cell: (cron) => html`<${Time} at=${cron.last_run_at} />` },
       { name: 'Runs', number: true, cell: (cron) => count(cron.run_count) },
       { name: 'Change', cell: (cron) => html`<span class="buttons"><${Action} label="Run now"
-          name=${`Run ${cron.name} now`} run=${() => post(`${at(cron.name)}/run`)} done=${({ job }) =>
+          name=${`Run now: ${cron.name}`} run=${() => post(`${at(cron.name)}/run`)} done=${({ job }) =>
             `Job ${job.id} of ${cron.name} is enqueued.`} />
         <${Action} label=${cron.enabled ? 'Disable'
         : 'Enable'} name=${`${cron.enabled ? 'Disable' : 'Enable'} ${cron.name}`}

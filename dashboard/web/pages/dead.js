@@ -6,6 +6,7 @@ import { count, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
 import { Loaded, useLoad } from '../parts/load.js';
 import { pageOf, Paging } from '../parts/paging.js';
+import { Selected } from '../parts/selected.js';
 import { JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
 
 const PER_PAGE = 50;
@@ -22,7 +23,8 @@ export function Dead() {
   return html`<${View} title="Dead letters" tools=${total ? html`
       <${Action} label=${`Retry all ${count(total)}`}
         confirm=${`${count(total)} dead letters ${all} start afresh. Those that the server refuses stay here.`}
-        run=${() => post('/dead-letter/retry', { filter, confirm: true })} done=${replayed} />
+        run=${() => post('/dead-letter/retry', { filter, confirm: true })} done=${(answer) =>
+          `${count(answer.retried)} retried.`} />
       <${Action} label=${`Delete all ${count(total)}`} right="administer" kind="bad"
         confirm=${`${count(total)} dead letters ${all} are deleted for good.`}
         run=${() => call('DELETE', path('/dead-letter', { ...filter, confirm: 'true' }))} done=${(answer) =>
@@ -30,7 +32,8 @@ export function Dead() {
     <${Filters} filter=${filter} />
     <div class="panels"><${Groups} title="By error" name="error_type" groups=${stats.data?.by_error_type} /><${Groups}
       title="By queue" name="queue" groups=${stats.data?.by_queue} /></div>
-    <${Panel} title="Found"><${Selected} /><${Loaded} load=${load}>${({ items, pagination }) => html`
+    <${Panel} title="Found"><${Selected} selection=${chosen} label="Selected dead letters">${many}<//>
+      <${Loaded} load=${load}>${({ items, pagination }) => html`
       <${Table} label="Dead letters" rows=${items} keyOf=${(job) => job.id} selection=${chosen}
         empty="There are no dead letters." columns=${[
         { name: 'Job', cell: (job) => html`${short(job.type, 120)}<br /><${JobLink} id=${job.id} />` },
@@ -42,13 +45,6 @@ export function Dead() {
         { name: 'Change', cell: (job) => html`<${Action} label="Retry" name=${`Retry ${job.id}`} run=${() =>
           post(`/dead-letter/${job.id}/retry`)} done="The job starts afresh." />` },
       ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
-}
-
-function replayed(answer) {
-  const done = answer.retried ?? answer.succeeded ?? 0;
-  const [first] = answer.errors ?? [];
-  return `${count(done)} retried${answer.failed
-    ? `, ${count(answer.failed)} refused: ${first?.message ?? first?.error?.message ?? ''}` : ''}.`;
 }
 
 function Filters({ filter }) {
@@ -70,19 +66,6 @@ function Groups({ title, name, groups }) {
   ]} /><//>`;
 }
 
-function Selected() {
-  const ids = [...chosen.value];
-  if (!ids.length) return null;
-  const bulk = (action) => async () => {
-    const answer = await post(`/jobs/bulk/${action}`, { job_ids: ids });
-    chosen.value = new Set();
-    return answer;
-  };
-  const done = (name) => (answer) => `${count(answer[name])} ${name}${answer.skipped
-    ? `, ${count(answer.skipped)} skipped` : ''}.`;
-  return html`<p class="buttons" role="group" aria-label="Selected dead letters"><span>
-    ${count(ids.length)} selected</span>
-    <${Action} label="Retry selected" run=${bulk('retry')} done=${done('retried')} />
-    <${Action} label="Delete selected" right="administer" kind="bad"
-      confirm=${`${ids.length} jobs are deleted for good.`} run=${bulk('delete')} done=${done('deleted')} /></p>`;
-}
+const many = (bulk, jobs) => html`<${Action} label="Retry selected" ...${bulk('retry', 'retried')} />
+  <${Action} label="Delete selected" right="administer" kind="bad" ...${bulk('delete', 'deleted')}
+    confirm=${`${jobs} jobs are deleted for good.`} />`;

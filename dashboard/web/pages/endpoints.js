@@ -24,8 +24,7 @@ export function Endpoints() {
           : 'warn'} />` },
         { name: 'Job types', cell: (push) => push.job_types.join(', ') },
         { name: 'Failures in a row', number: true, cell: (push) => count(push.consecutive_failures) },
-        { name: 'Last failure', cell: (push) => short(push.last_failure?.message ?? push.last_failure?.error ?? '–',
-          120) },
+        { name: 'Last failure', cell: (push) => short(push.last_failure?.reason ?? '–', 120) },
         { name: 'Change', cell: (push) => html`<span class="buttons"><${Switch} at=${pushAt(push.id)}
           active=${push.active} name=${push.endpoint} />
           <${Action} label="Test" name=${`Test ${push.endpoint}`} run=${() => post(pushAt(push.id, '/test'))}
@@ -50,13 +49,12 @@ export function Endpoints() {
       <${Table} label="Deliveries" rows=${rows} keyOf=${(row) => row.id} empty="Nothing has been delivered yet."
         columns=${[
         { name: 'Delivery', cell: (row) => html`<span class="id">${row.id}</span>` },
-        { name: 'Event', cell: (row) => row.event_type ?? row.event ?? '–' },
+        { name: 'Event', cell: (row) => row.event_type },
         { name: 'State', cell: (row) => html`<${Badge} state=${row.status} tone=${{ delivered: 'good',
-          succeeded: 'good', failed: 'bad' }[row.status] ?? 'warn'} />` },
-        { name: 'Attempts', number: true, cell: (row) =>
-          count(row.attempts?.length ?? row.attempts ?? row.attempt_count) },
+          dead: 'bad' }[row.status] ?? 'warn'} />` },
+        { name: 'Attempts', number: true, cell: (row) => count(row.attempts) },
         { name: 'Created', cell: (row) => html`<${Time} at=${row.created_at} />` },
-        { name: 'Change', cell: (row) => (row.status === 'failed' ? html`<${Action} label="Send again"
+        { name: 'Change', cell: (row) => (row.status === 'dead' ? html`<${Action} label="Send again"
           name=${`Send ${row.id} again`}
           run=${() => post(`/webhooks/deliveries/${encodeURIComponent(row.id)}/retry`)} done="It is sent again." />`
             : '') },
@@ -68,9 +66,7 @@ function Switch({ at, active, name }) {
     run=${() => patch(at, { active: !active })} done=${`${name} is ${active ? 'paused' : 'active again'}.`} />`;
 }
 
-function tested(answer) {
-  const status = answer.response_status ?? answer.status_code ?? answer.response?.status;
-  if (answer.success || answer.delivered) return `The endpoint has taken it${status ? ` (${status})` : ''}.`;
-  const why = answer.error?.message ?? answer.error ?? answer.message ?? status ?? 'no answer';
-  return `The endpoint has not taken it: ${why}.`;
+function tested({ success, status_code: status, error }) {
+  if (success) return `The endpoint has taken it${status ? ` (${status})` : ''}.`;
+  return `The endpoint has not taken it: ${error ?? status ?? 'no answer'}.`;
 }

@@ -1,11 +1,12 @@
 // Jobs: found by state, queue, type, tenant and time; the address holds the filter.
 import { html, signal, useEffect, useState } from '../html.js';
-import { post } from '../api.js';
 import { go, path, refine, route } from '../url.js';
-import { compact, count, short, Time } from '../format.js';
+import { compact, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
+import { Choice } from '../parts/choice.js';
 import { Loaded, useLoad } from '../parts/load.js';
 import { Cursors } from '../parts/paging.js';
+import { Selected } from '../parts/selected.js';
 import { Badge, JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
 
 const STATES = ['scheduled', 'available', 'pending', 'active', 'completed', 'retryable', 'cancelled', 'discarded'];
@@ -25,7 +26,8 @@ export function Jobs() {
   const load = useLoad(request(query));
   useEffect(() => { chosen.value = new Set(); }, [JSON.stringify(query)]);
   return html`<${View} title="Jobs"><${Search} /><${Filters} query=${query} />
-    <${Panel} title="Found"><${Many} /><${Loaded} load=${load}>${({ items, pagination }) => html`
+    <${Panel} title="Found"><${Selected} selection=${chosen} label="Selected jobs">${many}<//>
+      <${Loaded} load=${load}>${({ items, pagination }) => html`
       <${Table} label="Jobs" rows=${items} keyOf=${(job) => job.id} selection=${chosen} empty=${pagination.complete
         ? 'No job is like this.' : 'None among the jobs that were searched.'}
         columns=${[
@@ -85,35 +87,15 @@ function Filters({ query }) {
   const text = (name, label) => html`<label>${label}<input value=${query[name] ?? ''} onChange=${set(name)}
     spellcheck="false" autocomplete="off" /></label>`;
   return html`<div class="filters" role="group" aria-label="Filters">
-    <label>State<select onChange=${set('state')}><option value="">any</option>
-      ${STATES.map((state) => html`<option key=${state} value=${state} selected=${query.state === state}>${state}
-        </option>`)}</select></label>
+    <${Choice} label="State" name="state" values=${STATES} start=${{ after: '', q: '' }} />
     ${text('type', 'Type')}${text('queue', 'Queue')}${text('tenant', 'Tenant')}
     <label>Order<select onChange=${set('order')}><option value="">newest first</option>
       <option value="asc" selected=${query.order === 'asc'}>oldest first</option></select></label></div>`;
 }
 
-/** What can be done with the rows that are selected. */
-function Many() {
-  const ids = [...chosen.value];
-  const bulk = (action) => async () => {
-    const answer = await post(`/jobs/bulk/${action}`, { job_ids: ids });
-    chosen.value = new Set();
-    return answer;
-  };
-  const done = (name) => (answer) => {
-    const refused = answer.skipped ?? 0;
-    const why = answer.items?.find((item) => item.error || item.reason);
-    const reason = why ? `: ${why.error?.message ?? why.reason}` : '';
-    return `${count(answer[name] ?? ids.length)} ${name}${refused ? `, ${count(refused)} skipped${reason}` : ''}.`;
-  };
-  if (!ids.length) return null;
-  return html`<p class="buttons" role="group" aria-label="Selected jobs"><span>${count(ids.length)} selected</span>
-    <${Action} label="Retry" run=${bulk('retry')} done=${done('retried')} />
-    <${Action} label="Cancel" run=${bulk('cancel')} done=${done('cancelled')} kind="bad"
-      confirm=${`${ids.length} jobs will not run. This cannot be undone.`} />
-    <${Action} label="Delete" right="administer" run=${bulk('delete')} done=${done('deleted')} kind="bad"
-      confirm=${`${ids.length} jobs are deleted for good.`} />
-    <button type="button" onClick=${() => { chosen.value = new Set(); }}>Select none</button></p>`;
-}
-
+const many = (bulk, jobs) => html`<${Action} label="Retry" ...${bulk('retry', 'retried')} />
+  <${Action} label="Cancel" kind="bad" ...${bulk('cancel', 'cancelled')}
+    confirm=${`${jobs} jobs will not run. This cannot be undone.`} />
+  <${Action} label="Delete" right="administer" kind="bad" ...${bulk('delete', 'deleted')}
+    confirm=${`${jobs} jobs are deleted for good.`} />
+  <button type="button" onClick=${() => { chosen.value = new Set(); }}>Select none</button>`;

@@ -21,7 +21,7 @@ export function Limits() {
         ? `${count(limit.concurrency.active)} of ${count(limit.concurrency.limit)}` : count(limit.active)) },
       { name: 'Rate', cell: (limit) => rate(limit.rate ?? limit.throttle) },
       { name: 'Waiting', number: true, cell: (limit) => count(limit.waiting_count) },
-      { name: 'Next start', cell: (limit) => html`<${Time} at=${limit.next_allowed_at} />` },
+      { name: 'Next start', cell: (limit) => html`<${Time} at=${nextStart(limit)} />` },
       { name: 'Change', cell: (limit) => (limit.override ? html`<${Action} label="End override"
         name=${`End the override of ${limit.key}`}
         run=${() => put(`/rate-limits/${encodeURIComponent(limit.key)}`, {})}
@@ -35,9 +35,15 @@ function full({ concurrency, waiting_count: waiting, override }) {
   return waiting ? { state: 'in use', tone: '' } : { state: 'free', tone: 'good' };
 }
 
+/** When the rate and the throttle let the next job start; unset when they let it start now. */
+function nextStart({ rate: window, throttle }) {
+  // Times of the server have one form, which sorts as text.
+  return [window?.window_resets_at, throttle?.next_allowed_at].filter(Boolean).sort().at(-1);
+}
+
 function rate(limit) {
   if (!limit) return '–';
-  const used = limit.used ?? limit.current;
+  const used = limit.current_count;
   return `${used === undefined ? '' : `${count(used)} of `}${count(limit.limit)}${limit.period ? ` in ${limit.period}`
     : ''}`;
 }

@@ -1,9 +1,10 @@
 // Job trains: what leads, who waits; hold, go on.
 import { html } from '../html.js';
 import { post } from '../api.js';
-import { link, path, refine, route } from '../url.js';
+import { link, path, route } from '../url.js';
 import { count } from '../format.js';
 import { Action } from '../parts/act.js';
+import { Choice } from '../parts/choice.js';
 import { Copy, quoted } from '../parts/copy.js';
 import { Loaded, useLoad } from '../parts/load.js';
 import { pageOf, Paging } from '../parts/paging.js';
@@ -14,10 +15,8 @@ const STATES = ['running', 'draining', 'held'];
 export function Trains() {
   const { state } = route.value.query;
   const load = useLoad(path('/admin/trains', { state, page: pageOf(), per_page: 50 }));
-  return html`<${View} title="Trains"><div class="filters"><label>State<select onChange=${(event) =>
-    refine({ state: event.target.value, page: '' })}>
-      <option value="">any</option>${STATES.map((value) => html`<option key=${value} value=${value}
-        selected=${value === state}>${value}</option>`)}</select></label></div>
+  return html`<${View} title="Trains"><div class="filters"><${Choice} label="State" name="state"
+      values=${STATES} /></div>
     <${Panel} title="Trains with jobs"><${Loaded} load=${load}>${({ items, pagination }) => html`
     <${Table} label="Trains" rows=${items} keyOf=${(train) => train.id} empty="No train has jobs." columns=${[
       { name: 'Train', cell: (train) => html`<a href=${link(['trains', train.id])}>${train.id}</a>` },

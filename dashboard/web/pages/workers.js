@@ -1,9 +1,10 @@
 // Workers: who runs what; quiet, stop, forget.
 import { html } from '../html.js';
 import { post, remove } from '../api.js';
-import { path, refine, route } from '../url.js';
+import { path, route } from '../url.js';
 import { count, Time } from '../format.js';
 import { Action } from '../parts/act.js';
+import { Choice } from '../parts/choice.js';
 import { Loaded, useLoad } from '../parts/load.js';
 import { pageOf, Paging } from '../parts/paging.js';
 import { Badge, Panel, QueueLink, Table, View } from '../parts/view.js';
@@ -14,10 +15,8 @@ const STATES = ['running', 'quiet', 'drain', 'terminate', 'stale', 'left'];
 export function Workers() {
   const { state } = route.value.query;
   const load = useLoad(path('/admin/workers', { state, page: pageOf(), per_page: 50 }));
-  return html`<${View} title="Workers"><div class="filters"><label>State<select onChange=${(event) =>
-    refine({ state: event.target.value, page: '' })}>
-      <option value="">any</option>${STATES.map((value) => html`<option key=${value} value=${value}
-        selected=${value === state}>${value}</option>`)}</select></label></div>
+  return html`<${View} title="Workers"><div class="filters"><${Choice} label="State" name="state"
+      values=${STATES} /></div>
     <${Panel} title="Known workers"><${Loaded} load=${load}>${({ items, pagination }) => html`
     <${Table} label="Workers" rows=${items} keyOf=${(worker) => worker.id}
       empty="No worker has sent a heartbeat lately." columns=${[

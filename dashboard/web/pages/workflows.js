@@ -1,9 +1,10 @@
 // Workflows, and one with the graph of its steps.
 import { html } from '../html.js';
 import { call } from '../api.js';
-import { link, path, refine, route } from '../url.js';
+import { link, path, route } from '../url.js';
 import { Time } from '../format.js';
 import { Action } from '../parts/act.js';
+import { Choice } from '../parts/choice.js';
 import { Copy } from '../parts/copy.js';
 import { Graph } from '../parts/graph.js';
 import { Loaded, useLoad } from '../parts/load.js';
@@ -15,10 +16,8 @@ const STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'];
 export function Workflows() {
   const { state } = route.value.query;
   const load = useLoad(path('/admin/workflows', { state, page: pageOf(), per_page: 50 }));
-  return html`<${View} title="Workflows"><div class="filters"><label>State<select onChange=${(event) =>
-    refine({ state: event.target.value, page: '' })}>
-      <option value="">any</option>${STATES.map((value) => html`<option key=${value} value=${value}
-        selected=${value === state}>${value}</option>`)}</select></label></div>
+  return html`<${View} title="Workflows"><div class="filters"><${Choice} label="State" name="state"
+      values=${STATES} /></div>
     <${Panel} title="All workflows"><${Loaded} load=${load}>${({ items, pagination }) => html`
     <${Table} label="Workflows" rows=${items} keyOf=${(flow) => flow.id} empty="There are no workflows." columns=${[
       { name: 'Workflow', cell: (flow) => html`${flow.name ?? ''}<br /><a class="id" href=${link(['workflows',

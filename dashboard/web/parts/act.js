@@ -32,7 +32,7 @@ export function ask({ title, text, yes }) {
 }
 
 /** A button for those who may. `run` changes, `done` says so; `confirm` is a question that comes first. */
-export function Action({ label, name, right = 'operate', run, done, confirm, kind = '', disabled = false }) {
+export function Action({ label, name, right = 'operate', run, done, confirm, kind = '' }) {
   const [busy, setBusy] = useState(false);
   if (!may(right)) return null;
   const press = async () => {
@@ -41,7 +41,7 @@ export function Action({ label, name, right = 'operate', run, done, confirm, kin
     await change(run, done);
     setBusy(false);
   };
-  return html`<button type="button" class=${kind} disabled=${busy || disabled} aria-label=${name} onClick=${press}>
+  return html`<button type="button" class=${kind} disabled=${busy} aria-label=${name} onClick=${press}>
     ${label}</button>`;
 }
 

@@ -2,9 +2,7 @@
 import { html } from '../html.js';
 import { link } from '../url.js';
 import { span, Time } from '../format.js';
-import { Badge, Empty } from './view.js';
-
-const TONES = { failed: 'bad', completed: 'good', succeeded: 'good', running: 'run' };
+import { Badge, Empty, tone } from './view.js';
 
 export function Attempts({ attempts }) {
   if (!attempts.length) return html`<${Empty}>It has not been tried yet.<//>`;
@@ -30,7 +28,7 @@ export function Attempts({ attempts }) {
           ${attempt.error.type ?? attempt.error.code}: ${attempt.error.message}</span>` : null}</td>
         <td><span class="bar" role="img" aria-label=${said}><i class="wait" style=${{ left: 0,
           width: share(started - from) }}></i>
-          <i class=${TONES[state] ?? 'warn'} style=${{ left: share(started - from), width: share(ended - started) }}>
+          <i class=${tone(state) || 'warn'} style=${{ left: share(started - from), width: share(ended - started) }}>
             </i></span><span class="dim">${said}</span></td>
         <td><${Time} at=${attempt.started_at} relative=${false} /></td>
         <td>${attempt.worker_id ? html`<a href=${link(['workers'])}>${attempt.worker_id}</a>` : '–'}</td></tr>`;

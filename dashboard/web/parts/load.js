@@ -3,15 +3,11 @@ import { html, useEffect, useRef, useState } from '../html.js';
 import { get } from '../api.js';
 import { version } from '../live.js';
 
-/**
- * What a path answers: `{data, fault, again()}`. `null` as the path reads nothing. With `live: false` it is read
- * once.
- */
-export function useLoad(path, { live = true } = {}) {
+/** What a path answers: `{data, fault}`. `null` as the path reads nothing. */
+export function useLoad(path) {
   const [state, setState] = useState({ path, data: null, fault: null });
   const turn = useRef({ busy: null, missed: false });
-  const [asked, setAsked] = useState(0);
-  const seen = live ? version.value : 0;
+  const seen = version.value;
   useEffect(() => {
     const now = turn.current;
     // The next reading begins after the last answer, however slow it is.
@@ -36,10 +32,10 @@ export function useLoad(path, { live = true } = {}) {
       if (now.missed) run();
     };
     run();
-  }, [path, seen, asked]);
+  }, [path, seen]);
   useEffect(() => () => { turn.current.busy?.control.abort(); turn.current.busy = null; }, []);
   const known = state.path === path;
-  return { data: known ? state.data : null, fault: known ? state.fault : null, again: () => setAsked((n) => n + 1) };
+  return { data: known ? state.data : null, fault: known ? state.fault : null };
 }
 
 /** Shows what has been read, or that it is being read, or why it could not be. */

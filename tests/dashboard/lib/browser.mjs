@@ -23,9 +23,9 @@ export function launch() {
 }
 
 /** A page in a profile of its own. `faults` grows by whatever must not happen. */
-export async function open(browser, { width = 1280, height = 800, dark = false, storage } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light',
-    reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'Europe/Berlin', storageState: storage });
+export async function open(browser) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: 'light',
+    reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'Europe/Berlin' });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const faults = [];
