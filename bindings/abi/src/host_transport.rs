@@ -43,7 +43,7 @@ pub struct HostTransport {
     pending: Mutex<PendingRequests>,
     filled: Condvar,
     doorbell: Option<Box<dyn Doorbell>>,
-    /// Told of jobs that were enqueued, for workers over this transport.
+    /// Signals to workers over this transport that jobs were enqueued.
     enqueued: Enqueued,
 }
 

@@ -1,13 +1,39 @@
-//! What the workers of all hosts do the same way: heartbeats, progress, checkpoints, and the numbers that hosts know
-//! states by.
-use ojs::Json;
-use ojs::dispatch::{CancelReason, Phase};
-use ojs::worker::{Beat, Progress, WorkerHandle};
+//! What the workers of all hosts do the same way: the start, heartbeats, progress, checkpoints, and the numbers that
+//! hosts know states by.
+use std::sync::{Arc, OnceLock};
+
+use ojs::dispatch::{CancelReason, Dispatch, Phase};
+use ojs::worker::{Beat, Progress, WorkerDriver, WorkerHandle, WorkerOptions};
+use ojs::{Client, Json};
 
 use crate::dispatch::HostDispatch;
 use crate::error::AbiError;
 use crate::runtime;
 use crate::token::JobToken;
+
+/// Starts a worker on a connected client and keeps its handle in `place`.
+///
+/// # Errors
+/// It was started before, or the operating system gives no threads.
+pub fn start<'w>(
+    place: &'w OnceLock<WorkerHandle>,
+    client: &Client,
+    options: &WorkerOptions,
+    host: &Arc<HostDispatch>,
+) -> Result<&'w WorkerHandle, AbiError> {
+    let runtime = runtime::handle()?;
+    let _inside = runtime.enter();
+    let mut first = false;
+    let handle = place.get_or_init(|| {
+        first = true;
+        WorkerDriver::start(Arc::clone(client.transport()), options.clone(), Arc::clone(host) as Arc<dyn Dispatch>)
+    });
+    if !first {
+        return Err(AbiError::invalid("a worker can be started once; make another one"));
+    }
+    runtime.spawn(HostDispatch::tend(Arc::downgrade(host)));
+    Ok(handle)
+}
 
 /// Extends the lease of a job now; the answer is why its handler should stop.
 ///

@@ -4,8 +4,8 @@ use std::ptr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ojs::dispatch::{CancelReason, Dispatch, Phase};
-use ojs::worker::{WorkerDriver, WorkerHandle, WorkerOptions};
+use ojs::dispatch::{CancelReason, Phase};
+use ojs::worker::{WorkerHandle, WorkerOptions};
 use ojs_abi::connection::Connection;
 use ojs_abi::dispatch::{Cancels, HostDispatch, Pull};
 use ojs_abi::error::AbiError;
@@ -15,7 +15,7 @@ use ojs_abi::process::Owner;
 use ojs_abi::runtime;
 use ojs_abi::settings::{WorkerSettings, versions};
 use ojs_abi::token::JobToken;
-use ojs_abi::worker::heartbeat;
+use ojs_abi::worker::{heartbeat, start};
 
 use crate::client::ojs_client;
 use crate::error::{enter, enter_new, given, ojs_error};
@@ -243,19 +243,8 @@ pub unsafe extern "C" fn ojs_worker_start(worker: Option<&ojs_worker>) -> Option
 impl ojs_worker {
     pub(crate) fn start(&self) -> Result<(), AbiError> {
         self.owner.check("a worker")?;
-        let runtime = runtime::handle()?;
-        let client = runtime.block_on(self.link.client())?;
-        let _on_runtime = runtime.enter();
-        let mut first = false;
-        self.handle.get_or_init(|| {
-            first = true;
-            let host = Arc::clone(&self.host) as Arc<dyn Dispatch>;
-            WorkerDriver::start(Arc::clone(client.transport()), self.options.clone(), host)
-        });
-        if !first {
-            return Err(AbiError::invalid("a worker can be started once; make another one"));
-        }
-        runtime.spawn(HostDispatch::tend(Arc::downgrade(&self.host)));
+        let client = runtime::handle()?.block_on(self.link.client())?;
+        start(&self.handle, &client, &self.options, &self.host)?;
         Ok(())
     }
 

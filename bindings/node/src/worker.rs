@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
-use ojs::dispatch::{CancelReason, Dispatch};
-use ojs::worker::{WorkerDriver, WorkerHandle, WorkerOptions};
+use ojs::dispatch::CancelReason;
+use ojs::worker::{WorkerHandle, WorkerOptions};
 use ojs_abi::connection::Connection as Link;
 use ojs_abi::dispatch::{HostDispatch, Pull};
 use ojs_abi::error::AbiError;
@@ -15,7 +15,7 @@ use ojs_abi::lane::{LaneKind, Wait};
 use ojs_abi::runtime;
 use ojs_abi::settings::WorkerSettings;
 use ojs_abi::token::JobToken;
-use ojs_abi::worker::{heartbeat, phase_number, progress, reason_number, save, saved};
+use ojs_abi::worker::{heartbeat, phase_number, progress, reason_number, save, saved, start};
 
 use crate::bell::Bell;
 use crate::connection::{Connection, millis};
@@ -57,15 +57,7 @@ impl Worker {
         let place = Arc::clone(&self.handle);
         replies.submit("Worker.start", ticket, async move {
             let client = link.client().await?;
-            let mut first = false;
-            let handle = place.get_or_init(|| {
-                first = true;
-                WorkerDriver::start(Arc::clone(client.transport()), options, Arc::clone(&host) as Arc<dyn Dispatch>)
-            });
-            if !first {
-                return Err(AbiError::invalid("a worker can be started once; make another one"));
-            }
-            tokio::spawn(HostDispatch::tend(Arc::downgrade(&host)));
+            let handle = start(&place, &client, &options, &host)?;
             Ok(Answer::Text(handle.id().to_owned()))
         })
     }

@@ -2,8 +2,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ojs::dispatch::{CancelReason, Dispatch, Phase};
-use ojs::worker::{WorkerDriver, WorkerHandle, WorkerOptions};
+use ojs::dispatch::CancelReason;
+use ojs::worker::{WorkerHandle, WorkerOptions};
 use ojs_abi::connection::Connection;
 use ojs_abi::dispatch::{Cancels, HostDispatch, Pull};
 use ojs_abi::error::AbiError;
@@ -13,7 +13,7 @@ use ojs_abi::process::Owner;
 use ojs_abi::runtime;
 use ojs_abi::settings::WorkerSettings;
 use ojs_abi::token::JobToken;
-use ojs_abi::worker::{heartbeat, report, save, saved};
+use ojs_abi::worker::{heartbeat, phase_number, reason_number, report, save, saved, start};
 
 use crate::client::CoreClient;
 use crate::error::{CoreError, call, enter};
@@ -49,13 +49,11 @@ pub struct Saved {
     pub why: u8,
 }
 
+/// 0 is no reason, so every reason has one more than the number that Python, JavaScript and Ruby know it by.
 const fn number(why: Option<CancelReason>) -> u8 {
     match why {
         None => 0,
-        Some(CancelReason::Cancelled) => 1,
-        Some(CancelReason::LeaseLost) => 2,
-        Some(CancelReason::TimedOut) => 3,
-        Some(CancelReason::Shutdown) => 4,
+        Some(why) => reason_number(why) + 1,
     }
 }
 
@@ -88,18 +86,7 @@ impl CoreWorker {
         let link = Arc::clone(&self.link);
         let client = call("worker_start", async move { link.client().await }).await?;
         enter("worker_start", || {
-            let runtime = runtime::handle()?;
-            let _on_runtime = runtime.enter();
-            let mut first = false;
-            self.handle.get_or_init(|| {
-                first = true;
-                let host = Arc::clone(&self.host) as Arc<dyn Dispatch>;
-                WorkerDriver::start(Arc::clone(client.transport()), self.options.clone(), host)
-            });
-            if !first {
-                return Err(AbiError::invalid("a worker can be started once; make another one"));
-            }
-            runtime.spawn(HostDispatch::tend(Arc::downgrade(&self.host)));
+            start(&self.handle, &client, &self.options, &self.host)?;
             Ok(())
         })
     }
@@ -262,15 +249,8 @@ impl CoreWorker {
 
     /// Where it is in its life, by its number in `xtask/schema.toml`.
     pub fn phase(&self) -> u8 {
-        if self.handle.get().is_none() {
-            return 0;
-        }
-        match self.host.current_phase() {
-            Phase::Running => 1,
-            Phase::Quiet => 2,
-            Phase::Draining => 3,
-            Phase::Stopped => 4,
-        }
+        // 0 is a worker that has not been started.
+        self.handle.get().map_or(0, |_| phase_number(self.host.current_phase()) + 1)
     }
 
     /// Its name on the server; empty before the start.
