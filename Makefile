@@ -102,4 +102,4 @@ soak: build ## The long forms: kill -9 and the model for 200 rounds, a million j
 
 clean: ## Remove everything that was built
 	@cargo clean
-	@rm -rf .venv .mypy_cache .pytest_cache node_modules node/node_modules node/*.node ruby/lib/ojs/[0-9]* java/target kotlin/target go/lib go/include
+	@rm -rf .venv .mypy_cache .pytest_cache node_modules node/node_modules tests/dashboard/node_modules node/*.node ruby/lib/ojs/[0-9]* java/target kotlin/target swift/.build swift/Sources/OpenJobSpecCore swift/Sources/OpenJobSpecFFI go/lib go/include

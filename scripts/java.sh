@@ -15,8 +15,8 @@ export PATH="$HOME/.cargo/bin:$PATH"
 what=${1:-build}
 case $what in build | test | adapters) ;; *) echo "java.sh [build | test | adapters]" >&2; exit 2 ;; esac
 profile=${PROFILE:-release}
-JAVA_HOME=$(scripts/jdk.sh)
-export JAVA_HOME
+# shellcheck source=scripts/maven.sh
+. scripts/maven.sh
 case $profile in debug) flags=() ;; *) flags=(--profile "$profile") ;; esac
 # OJS_BUILT: the whole workspace has been built a moment ago; this package alone has other features and would be compiled anew.
 [ -n "${OJS_BUILT:-}" ] || cargo build --locked -p ojs-c "${flags[@]}"
@@ -34,34 +34,12 @@ cp "${CARGO_TARGET_DIR:-target}/$profile/$library" "$folder/.new"
 if [ "$system" = linux ] && command -v strip >/dev/null; then strip --strip-debug "$folder/.new"; fi
 mv "$folder/.new" "$folder/$file"
 
-# Maven's own start prints warnings about its libraries on newer JDKs: they are not ours.
-export MAVEN_OPTS="${MAVEN_OPTS:-} --enable-native-access=ALL-UNNAMED"
-# A first run downloads: a connection that breaks is no failure. The names are those of Maven 3.8 and of 3.9.
-retries="-Dmaven.wagon.http.retryHandler.count=5 -Dmaven.wagon.http.retryHandler.requestSentEnabled=true -Dmaven.wagon.httpconnectionManager.ttlSeconds=25 -Daether.connector.http.retryHandler.count=5"
-MAVEN_OPTS="$MAVEN_OPTS $retries"
-maven() { mvn --batch-mode --quiet --no-transfer-progress "-Dojs.platform=$platform" "$@"; }
-
 version=$(sed -n 's|^  <version>\(.*\)</version>$|\1|p' java/pom.xml)
 if [ "$what" = build ]; then
   (cd java && maven -DskipTests package)
   echo "java/target/ojs-$version.jar, java/target/ojs-$version-$platform.jar"
   exit 0
 fi
-
-# The totals come from the reports, also when tests have failed.
-tally() { # folders of reports
-  python3 - "$@" <<'PY'
-import pathlib
-import sys
-import xml.etree.ElementTree as tree
-
-suites = [tree.parse(path).getroot() for folder in sys.argv[1:] for path in sorted(pathlib.Path(folder).glob("TEST-*.xml"))]
-total = {name: sum(int(suite.get(name, 0)) for suite in suites) for name in ("tests", "failures", "errors", "skipped")}
-failed = total["failures"] + total["errors"]
-# On a line of its own: Maven ends with the codes of a terminal, wherever it runs.
-print(f"\n{total['tests'] - failed - total['skipped']} passed, {failed} failed, {total['skipped']} skipped", flush=True)
-PY
-}
 
 if [ "$what" = adapters ]; then
   reports=(java/adapters/ojs-adapter-{jdbc,spring-boot-starter}/target/surefire-reports)

@@ -42,7 +42,7 @@ def passed(language: str) -> set[str]:
         for case in tree.parse(report).getroot().iter("testcase") if report.exists() else ():
             name = case.get("name", "")
             # A test with parameters is also the whole of them; Java's generated ones have no name of their own. Kotlin
-            # writes the module behind the name of a test whose parameters are internal: `name$ojs_kotlin`.
+            # writes the module after the name of a test whose parameters are internal: `name$ojs_kotlin`.
             whole = re.split(r"[\[({$]", name)[0]
             names = {name, whole} if language == "python" else {f"{case.get('classname', '').rsplit('.', 1)[-1]}.{whole}"}
             (bad if any(case.find(kind) is not None for kind in ("failure", "error", "skipped")) else good).update(names)

@@ -60,6 +60,12 @@ def sqlite_driver() -> Path:
     return jar
 
 
+@functools.cache
+def jdk() -> str:
+    """The home of the JDK."""
+    return subprocess.run([ROOT / "scripts" / "jdk.sh"], check=True, capture_output=True, text=True).stdout.strip()
+
+
 def java(code: str) -> list[str]:
     """A class with a main, or the inside of one."""
     if "static void main" not in code:
@@ -67,11 +73,10 @@ def java(code: str) -> list[str]:
         more = "".join(re.findall(r"^import .*;\n", code, re.MULTILINE))
         imports, code = imports + more.replace("\n", " "), re.sub(r"^import .*;\n", "", code, flags=re.MULTILINE)
         code = f"{imports} public class Snippet {{ public static void main(String[] args) throws Exception {{\n{code}\n}} }}"
-    home = subprocess.run([ROOT / "scripts" / "jdk.sh"], check=True, capture_output=True, text=True).stdout.strip()
     jars = os.pathsep.join(map(str, [*sorted((ROOT / "java" / "target").glob("ojs-*.jar")), sqlite_driver()]))
     # exec: the signal must reach the program, not the shell.
     script = 'cat > Snippet.java <<<"$1"; exec "$2/bin/java" --enable-native-access=ALL-UNNAMED -cp "$3" Snippet.java'
-    return ["bash", "-euc", script, "bash", code, home, jars]
+    return ["bash", "-euc", script, "bash", code, jdk(), jars]
 
 
 @functools.cache
@@ -90,12 +95,13 @@ def kotlin(code: str) -> list[str]:
         imports += "".join(re.findall(r"^import .*\n", code, re.MULTILINE))
         inside = re.sub(r"^import .*$", "", code, flags=re.MULTILINE)
         code = f"{imports}fun main(): Unit = runBlocking {{\n{inside}\nUnit }}"
-    home = subprocess.run([ROOT / "scripts" / "jdk.sh"], check=True, capture_output=True, text=True).stdout.strip()
+    # JDK 22 does not know the option about memory.
     script = """cat > Snippet.kt <<<"$1"
-"$2/bin/java" --sun-misc-unsafe-memory-access=allow -cp "$3" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler \\
-    -jvm-target 17 -no-stdlib -no-reflect -nowarn -cp "$3" -d classes Snippet.kt
+"$2/bin/java" -XX:+IgnoreUnrecognizedVMOptions --sun-misc-unsafe-memory-access=allow -cp "$3" \\
+    org.jetbrains.kotlin.cli.jvm.K2JVMCompiler -jvm-target 17 -no-stdlib -no-reflect -nowarn \\
+    -cp "$3" -d classes Snippet.kt
 exec "$2/bin/java" --enable-native-access=ALL-UNNAMED -cp "classes:$3" SnippetKt"""
-    return ["bash", "-euc", script, "bash", code, home, kotlin_jars()]
+    return ["bash", "-euc", script, "bash", code, jdk(), kotlin_jars()]
 
 
 def command(snippet: Snippet, ojs: Path) -> list[str]:

@@ -19,8 +19,11 @@ properties=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do properties+=("$1"); shift; done
 [ $# -eq 3 ] || { echo "run.sh [-Djobs=20000] ... -- noop URL | calls URL, or run.sh classpath" >&2; exit 2; }
 classes=target/bench/kotlin
-if ! [ "$classes" -nt benches/kotlin/Noop.kt ]; then
-  "$JAVA_HOME/bin/java" --sun-misc-unsafe-memory-access=allow -cp "$jars" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler \
+stale=
+for input in benches/kotlin/Noop.kt kotlin/target/ojs-kotlin-*.jar; do [ "$classes" -nt "$input" ] || stale=1; done
+if [ -n "$stale" ]; then
+  # JDK 22 does not know the option.
+  "$JAVA_HOME/bin/java" -XX:+IgnoreUnrecognizedVMOptions --sun-misc-unsafe-memory-access=allow -cp "$jars" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler \
     -jvm-target 17 -no-stdlib -no-reflect -nowarn -cp "$jars" -d "$classes" benches/kotlin/Noop.kt >&2
   touch "$classes"
 fi

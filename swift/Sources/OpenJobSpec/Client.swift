@@ -29,7 +29,13 @@ enum JSON {
     }
 
     static func text(_ value: Any) throws -> String {
-        String(decoding: try JSONSerialization.data(withJSONObject: value, options: [.fragmentsAllowed]), as: UTF8.self)
+        // JSONSerialization ends the process when a value has no JSON form.
+        guard JSONSerialization.isValidJSONObject([value]) else {
+            let about = #"{"code": "serialization_error", "message": "a value cannot be written as JSON"}"#
+            throw OJSError(number: 30, about: about)
+        }
+        let data = try JSONSerialization.data(withJSONObject: value, options: [.fragmentsAllowed])
+        return String(decoding: data, as: UTF8.self)
     }
 }
 

@@ -7,8 +7,7 @@ import org.openjobspec.kotlin.core.environment
 import org.openjobspec.kotlin.core.refuse
 
 /**
- * The native library: every call goes through [call] or [waiting], which turn its errors into exceptions of this
- * package.
+ * The native library: every call goes through [call], which turns its errors into exceptions of this package.
  */
 internal object Core {
     inline fun <T> call(body: () -> T): T = try {

@@ -28,7 +28,7 @@ public class JobContext internal constructor(private val link: Link, private val
 
     @Volatile
     internal var coroutine: Coroutine? = null
-    private val elements: Lazy<JsonObject> = lazy { parsed(entry.envelope.decodeToString()) as JsonObject }
+    private val elements: JsonObject by lazy { parsed(entry.envelope.decodeToString()) as JsonObject }
 
     /** Arguments of another version in the place of the job's own, and that version. */
     @Volatile
@@ -55,7 +55,7 @@ public class JobContext internal constructor(private val link: Link, private val
     /** The whole job; its JSON is read when it is asked for. */
     public val job: Job
         get() = read ?: run {
-            val members = membersOf(plain(elements.value))
+            val members = membersOf(plain(elements))
             Job(
                 changed?.let { (args, version) ->
                     members + mapOf("args" to plain(args), "version" to version)
@@ -99,7 +99,7 @@ public class JobContext internal constructor(private val link: Link, private val
 
     /** One argument as it was sent. */
     public fun argument(index: Int): JsonElement {
-        val args = changed?.first ?: elements.value["args"] as? JsonArray ?: JsonArray(emptyList())
+        val args = changed?.first ?: elements["args"] as? JsonArray ?: JsonArray(emptyList())
         return args.getOrNull(index)
             ?: throw OjsException.Validation("the job has ${args.size} arguments, there is no number $index")
     }

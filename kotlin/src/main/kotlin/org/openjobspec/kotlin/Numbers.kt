@@ -25,7 +25,7 @@ public enum class CancelReason(internal val number: Int, internal val text: Stri
     SHUTDOWN(4, "the worker stops");
 
     internal companion object {
-        /** Null of 0: it should not. */
+        /** The reason with this number; null for 0, with which the handler goes on. */
         fun of(number: Int): CancelReason? = if (number == 0) null else entries.find { it.number == number } ?: CANCELLED
     }
 }

@@ -194,10 +194,8 @@ public class OjsWorker private constructor(
     /** As [stop], on the calling thread, for `use { }`. */
     override fun close(): Unit = runBlocking { stop() }
 
-    private fun running(): CoreWorker {
-        if (loop == null) throw OjsException.Validation("the worker has not been started")
-        return core ?: throw OjsException.Validation("the worker has not been started")
-    }
+    private fun running(): CoreWorker =
+        loop?.let { core } ?: throw OjsException.Validation("the worker has not been started")
 
     /** The worker's name on the server. */
     public val id: String get() = running().id()

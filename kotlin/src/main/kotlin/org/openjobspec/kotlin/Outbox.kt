@@ -81,7 +81,7 @@ public class Outbox(
     public suspend fun stage(connection: Connection, request: JobRequest): Staged = withContext(Dispatchers.IO) {
         val database = databaseOf(connection)
         if (database == "sqlite") refuseSharedFile(connection)
-        val inEngine = database == "postgresql" && sharesDatabase(connection)
+        val inEngine = isInEngine(connection, database)
         var found: Staged? = null
         client.through(request) { changed -> row(changed, database, inEngine).also { found = it }.job }
         found ?: throw OjsException.NotEnqueued("a middleware dropped the job")
@@ -101,7 +101,7 @@ public class Outbox(
      */
     public suspend fun staged(connection: Connection): List<Job> = withContext(Dispatchers.IO) {
         val database = databaseOf(connection)
-        val inEngine = database == "postgresql" && sharesDatabase(connection)
+        val inEngine = isInEngine(connection, database)
         val jobs = ArrayList<Job>()
         try {
             connection.createStatement().use { statement ->
@@ -117,6 +117,10 @@ public class Outbox(
         }
         jobs
     }
+
+    /** Whether the row of a job is the job itself. */
+    private suspend fun isInEngine(connection: Connection, database: String): Boolean =
+        database == "postgresql" && sharesDatabase(connection)
 
     /** Whether the server keeps its jobs in this connection's PostgreSQL. */
     public suspend fun sharesDatabase(connection: Connection): Boolean = detect { sql -> firstText(connection, sql) }

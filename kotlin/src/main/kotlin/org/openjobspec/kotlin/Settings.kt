@@ -43,65 +43,21 @@ public fun OjsClient(
     transport: Transport? = null,
 ): OjsClient {
     val said = Environment.read()
-    return OjsClient.made(url?.ifEmpty { null } ?: said["url"] as String, transport, tenant, clientSettings(said, authToken, headers, tenant, timeout, connectTimeout, maxSends, caFile, clientCert, encryptionKeys, maxResponseBytes, proxy))
+    val settings = given(
+        "auth_token" to (authToken ?: said["auth_token"]),
+        "headers" to (headers?.map { (name, value) -> listOf(name, value) }),
+        "tenant" to (tenant),
+        "timeout" to (timeout?.let { seconds("timeout", it, zero = false) }),
+        "connect_timeout" to (connectTimeout?.let { seconds("connectTimeout", it, zero = false) }),
+        "max_sends" to (maxSends?.also { atLeastOne("maxSends", it) }),
+        "ca_file" to (caFile?.toString() ?: said["ca_file"]),
+        "client_cert" to (clientCert?.let { (certificate, key) -> listOf(certificate.toString(), key.toString()) } ?: said["client_cert"]),
+        "encryption_keys" to (encryptionKeys ?: said["encryption_keys"]),
+        "max_response_bytes" to (maxResponseBytes?.also { atLeastOne("maxResponseBytes", it) } ?: said["max_response_bytes"]),
+        "proxy" to (proxy?.word ?: said["proxy"]),
+    )
+    return OjsClient.made(url?.ifEmpty { null } ?: said["url"] as String, transport, tenant, settings)
 }
-
-private fun clientSettings(
-    said: Map<String, Any?>,
-    authToken: String? = null,
-    headers: Map<String, String>? = null,
-    tenant: String? = null,
-    timeout: Duration? = null,
-    connectTimeout: Duration? = null,
-    maxSends: Int? = null,
-    caFile: Path? = null,
-    clientCert: Pair<Path, Path>? = null,
-    encryptionKeys: String? = null,
-    maxResponseBytes: Long? = null,
-    proxy: Proxy? = null,
-): Map<String, Any?> = given(
-    "auth_token" to (authToken ?: said["auth_token"]),
-    "headers" to (headers?.map { (name, value) -> listOf(name, value) }),
-    "tenant" to (tenant),
-    "timeout" to (timeout?.let { seconds("timeout", it, zero = false) }),
-    "connect_timeout" to (connectTimeout?.let { seconds("connectTimeout", it, zero = false) }),
-    "max_sends" to (maxSends?.also { atLeastOne("maxSends", it) }),
-    "ca_file" to (caFile?.toString() ?: said["ca_file"]),
-    "client_cert" to (clientCert?.let { (certificate, key) -> listOf(certificate.toString(), key.toString()) } ?: said["client_cert"]),
-    "encryption_keys" to (encryptionKeys ?: said["encryption_keys"]),
-    "max_response_bytes" to (maxResponseBytes?.also { atLeastOne("maxResponseBytes", it) } ?: said["max_response_bytes"]),
-    "proxy" to (proxy?.word ?: said["proxy"]),
-)
-
-/** The settings of a worker as the core reads them. */
-internal fun workerSettings(
-    said: Map<String, Any?>,
-    queues: List<String>? = null,
-    concurrency: Int? = null,
-    workerId: String? = null,
-    heartbeatInterval: Duration? = null,
-    visibilityTimeout: Duration? = null,
-    gracePeriod: Duration? = null,
-    flushTimeout: Duration? = null,
-    pollInterval: Duration? = null,
-    labels: List<String>? = null,
-    releaseOnShutdown: Boolean? = null,
-    unknownTypes: UnknownTypes? = null,
-    onlyRegisteredTypes: Boolean? = null,
-): Map<String, Any?> = given(
-    "queues" to (queues ?: said["queues"]),
-    "concurrency" to (concurrency?.also { atLeastOne("concurrency", it) } ?: said["concurrency"]),
-    "worker_id" to (workerId),
-    "heartbeat_interval" to (heartbeatInterval?.let { seconds("heartbeatInterval", it, zero = false) }),
-    "visibility_timeout" to (visibilityTimeout?.let { seconds("visibilityTimeout", it, zero = false) } ?: 30.0),
-    "grace_period" to (gracePeriod?.let { seconds("gracePeriod", it, zero = true) } ?: said["grace_period"]),
-    "flush_timeout" to (flushTimeout?.let { seconds("flushTimeout", it, zero = true) }),
-    "poll_interval" to (pollInterval?.let { seconds("pollInterval", it, zero = false) }),
-    "labels" to (labels),
-    "release_on_shutdown" to (releaseOnShutdown),
-    "unknown_types" to (unknownTypes?.word),
-    "only_registered_types" to (onlyRegisteredTypes),
-)
 
 /**
  * A worker on this client's connection. Register handlers, then start it.
@@ -142,4 +98,21 @@ public fun OjsWorker(
     unknownTypes: UnknownTypes? = null,
     onlyRegisteredTypes: Boolean? = null,
     dispatcher: CoroutineDispatcher? = null,
-): OjsWorker = OjsWorker.made(client, dispatcher, workerSettings(Environment.read(), queues, concurrency, workerId, heartbeatInterval, visibilityTimeout, gracePeriod, flushTimeout, pollInterval, labels, releaseOnShutdown, unknownTypes, onlyRegisteredTypes))
+): OjsWorker {
+    val said = Environment.read()
+    val settings = given(
+        "queues" to (queues ?: said["queues"]),
+        "concurrency" to (concurrency?.also { atLeastOne("concurrency", it) } ?: said["concurrency"]),
+        "worker_id" to (workerId),
+        "heartbeat_interval" to (heartbeatInterval?.let { seconds("heartbeatInterval", it, zero = false) }),
+        "visibility_timeout" to (visibilityTimeout?.let { seconds("visibilityTimeout", it, zero = false) } ?: 30.0),
+        "grace_period" to (gracePeriod?.let { seconds("gracePeriod", it, zero = true) } ?: said["grace_period"]),
+        "flush_timeout" to (flushTimeout?.let { seconds("flushTimeout", it, zero = true) }),
+        "poll_interval" to (pollInterval?.let { seconds("pollInterval", it, zero = false) }),
+        "labels" to (labels),
+        "release_on_shutdown" to (releaseOnShutdown),
+        "unknown_types" to (unknownTypes?.word),
+        "only_registered_types" to (onlyRegisteredTypes),
+    )
+    return OjsWorker.made(client, dispatcher, settings)
+}
