@@ -59,10 +59,8 @@ export function deliveryOf(data) {
  */
 export function completed(delivery, job, checkpoint) {
   const { checkpoint_ref: _, ...members } = { ...job, ...delivery.job };
-  if (checkpoint !== undefined)
-    members.checkpoint = { state: checkpoint.state, sequence: checkpoint.sequence };
-  const whole = deliveryOf({ job: members, delivery_id: delivery.deliveryId, ...leaseOf(delivery) });
-  return { ...whole, isReference: false };
+  if (checkpoint !== undefined) members.checkpoint = { state: checkpoint.state, sequence: checkpoint.sequence };
+  return deliveryOf({ job: members, delivery_id: delivery.deliveryId, ...leaseOf(delivery) });
 }
 
 /** The members by which a call to the server names a delivery, beside the job's id. */

@@ -220,15 +220,15 @@ export class FunctionHandler {
   }
 
   /**
-   * The same for a queue: undefined when there is nothing to run, with what the queue shall do with the message then.
+   * The same for a message of a queue, as `whole`. When the job cannot be read, there is `isDone` in its place: whether
+   * the queue may drop the message.
    */
   async wholeOfMessage(delivery, env) {
     try {
       return { whole: await this.whole(delivery, env) };
     } catch (error) {
-      const isGone = error instanceof errors.OJSNotFoundError;
       this.logger.error(`ojs: job ${delivery.id} cannot be read from the server: ${error.message}`);
-      return { isDone: isGone };
+      return { isDone: error instanceof errors.OJSNotFoundError };
     }
   }
 

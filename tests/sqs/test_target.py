@@ -143,7 +143,7 @@ def test_a_job_that_is_tried_again_at_once_is_another_message_of_a_fifo_queue(
 
 
 def test_a_message_that_is_given_up_goes_to_the_dead_letter_queue_and_the_lease_keeps_the_job(
-    amazon: Amazon, client: ojs.Client, server: OjsServer
+    amazon: Amazon, client: ojs.Client
 ) -> None:
     dead, dead_arn = amazon.queue("ojs-dlq")
     policy = json.dumps({"deadLetterTargetArn": dead_arn, "maxReceiveCount": 1})

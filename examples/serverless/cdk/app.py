@@ -1,5 +1,5 @@
-"""The template of "Serverless Integration", section 3.3, with AWS CDK: a queue of SQS with its dead letter queue, the
-function behind it, and the right to send for the server.
+"""The template of "Serverless Integration", section 3.3, with AWS CDK: a queue of SQS with its dead letter queue, and
+the function behind it. The server needs the right sqs:SendMessage on the queue, which this stack does not give.
 
     pip install -r requirements.txt
     CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build -tags lambda.norpc -o build/bootstrap .  # the program of section 3.2

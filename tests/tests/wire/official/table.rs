@@ -1,4 +1,4 @@
-//! The table of dialects: each of its rows has a driver here, and nothing is taken from clients without a row.
+//! The table of dialects: each of its rows has a driver here, and clients without a row get the specification's form.
 use serde_json::{Value, json};
 
 use super::{OJS, Sdk};
@@ -44,7 +44,7 @@ async fn who_has_no_row_gets_the_form_of_the_specification() {
     assert!(list.get("entries").is_none() && list["crons"].is_array());
 }
 
-/// A refusal keeps its form, whoever asks.
+/// A refusal has the same form for every client.
 #[tokio::test]
 async fn refusals_and_answers_to_unknown_paths_are_those_of_everybody() {
     let headers: &[(&str, &str)] =
