@@ -32,6 +32,11 @@ pub fn start(level: &str, format: LogFormat, jobs: bool) -> Result<(), Failure> 
 /// # Errors
 /// As [`start`].
 pub fn start_with(level: &str, format: LogFormat, jobs: bool, telemetry: &Telemetry) -> Result<(), Failure> {
+    subscriber(level, format, jobs, telemetry)?.init();
+    Ok(())
+}
+
+fn subscriber(level: &str, format: LogFormat, jobs: bool, telemetry: &Telemetry) -> Result<impl Subscriber, Failure> {
     let directives = directives(level, jobs);
     let filter = EnvFilter::try_new(&directives).map_err(|error| {
         Failure::usage(format!("--log-level '{level}': {error}"), "use error, warn, info, debug, trace, or target=level pairs")
@@ -41,8 +46,11 @@ pub fn start_with(level: &str, format: LogFormat, jobs: bool, telemetry: &Teleme
         LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).with_filter(filter).boxed(),
         LogFormat::Json => lines.event_format(Record).with_filter(filter).boxed(),
     };
-    tracing_subscriber::registry().with(lines).with(telemetry.layer(&directives)).init();
-    Ok(())
+    // One vector of filtered layers: beside an optional layer that is absent, the registry asks at every event and is
+    // told that it is wanted.
+    let mut layers = telemetry.layers(&directives);
+    layers.push(lines);
+    Ok(tracing_subscriber::registry().with(layers))
 }
 
 /// A level alone is that of our own crates. Others say nothing unless they are named: drivers of databases log the parameters of
@@ -178,6 +186,17 @@ mod tests {
         ] {
             assert_eq!(directives(level, jobs), expected);
             assert!(EnvFilter::try_new(directives(level, jobs)).is_ok());
+        }
+    }
+
+    #[test]
+    fn steps_of_jobs_cost_nothing_where_they_are_not_logged() {
+        for (level, jobs, expected) in [("info", false, false), ("error", true, true), ("off", true, false)] {
+            for format in [LogFormat::Text, LogFormat::Json] {
+                let subscriber = subscriber(level, format, jobs, &Telemetry::default()).unwrap();
+                let on = tracing::subscriber::with_default(subscriber, || tracing::enabled!(target: "ojs::jobs", Level::ERROR));
+                assert_eq!(on, expected, "{level}, {jobs}");
+            }
         }
     }
 }

@@ -73,7 +73,7 @@ impl Telemetry {
     }
 
     /// What makes traces of spans, and records of log lines. `filter` is that of the lines.
-    pub fn layer<S>(&self, filter: &str) -> Option<Box<dyn Layer<S> + Send + Sync>>
+    pub fn layers<S>(&self, filter: &str) -> Vec<Box<dyn Layer<S> + Send + Sync>>
     where
         S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
     {
@@ -88,7 +88,7 @@ impl Telemetry {
             let filter = EnvFilter::try_new(filter).unwrap_or_default();
             layers.push(OpenTelemetryTracingBridge::new(provider).with_filter(filter).boxed());
         }
-        (!layers.is_empty()).then(|| layers.boxed())
+        layers
     }
 
     /// Begins to send the figures of an engine.
