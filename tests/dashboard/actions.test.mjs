@@ -104,7 +104,7 @@ test('jobs are read page after page, and Back leads to the page before', async (
 test('a cron entry is run, disabled, enabled and deleted', async () => {
   await server.post('/cron', { name: 'often', cron: '0 4 * * *', job_template: { type: 'a.cron', args: [] } });
   await on('#/cron', async (page) => {
-    await press(page, 'Run often now', /^Job .+ of often is enqueued\./);
+    await press(page, 'Run now: often', /^Job .+ of often is enqueued\./);
     assert.equal((await server.get('/admin/jobs?type=a.cron')).items.length, 1);
     await press(page, 'Disable often', 'often is disabled.');
     assert.equal((await server.get('/cron/often')).cron.enabled, false);
