@@ -11,7 +11,7 @@ use crate::error::AbiError;
 use crate::runtime;
 use crate::token::JobToken;
 
-/// Starts a worker on a connected client and keeps its handle in `place`.
+/// Starts a worker on a connected client and keeps its handle in `place`, where the handler of the first job finds it.
 ///
 /// # Errors
 /// It was started before, or the operating system gives no threads.
@@ -26,12 +26,13 @@ pub fn start<'w>(
     let mut first = false;
     let handle = place.get_or_init(|| {
         first = true;
-        WorkerDriver::start(Arc::clone(client.transport()), options.clone(), Arc::clone(host) as Arc<dyn Dispatch>)
+        WorkerDriver::prepare(Arc::clone(client.transport()), options.clone(), Arc::clone(host) as Arc<dyn Dispatch>)
     });
     if !first {
         return Err(AbiError::invalid("a worker can be started once; make another one"));
     }
     runtime.spawn(HostDispatch::tend(Arc::downgrade(host)));
+    WorkerDriver::begin(handle);
     Ok(handle)
 }
 

@@ -3,8 +3,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ojs::dispatch::{Dispatch, Outcome};
-use ojs::worker::{WorkerDriver, WorkerHandle, WorkerOptions};
+use ojs::dispatch::Outcome;
+use ojs::worker::{WorkerHandle, WorkerOptions};
 use ojs_abi::connection::Connection as Link;
 use ojs_abi::dispatch::{Handed, HostDispatch, Pull, Routes};
 use ojs_abi::doorbell::SocketDoorbell;
@@ -14,7 +14,7 @@ use ojs_abi::process::Owner;
 use ojs_abi::runtime;
 use ojs_abi::settings::WorkerSettings;
 use ojs_abi::token::JobToken;
-use ojs_abi::worker::{heartbeat, phase_number, progress, reason_number, save, saved};
+use ojs_abi::worker::{heartbeat, phase_number, progress, reason_number, save, saved, start};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
@@ -58,14 +58,10 @@ impl Worker {
 
     /// Connects and begins to fetch.
     fn start(&self, py: Python<'_>) -> PyResult<()> {
-        let (link, host, options) = (Arc::clone(&self.link), Arc::clone(&self.host), self.options.clone());
         self.owner.check("a worker").map_err(|e| gate::exception(py, &e))?;
-        let handle = gate::wait(py, "Worker.start", async move {
-            let client = link.client().await?;
-            tokio::spawn(HostDispatch::tend(Arc::downgrade(&host)));
-            Ok(WorkerDriver::start(Arc::clone(client.transport()), options, host as Arc<dyn Dispatch>))
-        })?;
-        let _ = self.handle.set(handle);
+        let link = Arc::clone(&self.link);
+        let client = gate::wait(py, "Worker.start", async move { link.client().await })?;
+        start(&self.handle, &client, &self.options, &self.host).map_err(|e| gate::exception(py, &e))?;
         Ok(())
     }
 

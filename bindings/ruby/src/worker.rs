@@ -3,8 +3,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use magnus::{Error, RArray, RString, Ruby};
-use ojs::dispatch::{Dispatch, Outcome};
-use ojs::worker::{WorkerDriver, WorkerHandle, WorkerOptions};
+use ojs::dispatch::Outcome;
+use ojs::worker::{WorkerHandle, WorkerOptions};
 use ojs_abi::connection::Connection as Link;
 use ojs_abi::dispatch::{Handed, HostDispatch, Pull};
 use ojs_abi::error::AbiError;
@@ -14,7 +14,7 @@ use ojs_abi::lane::{LaneKind, Wait};
 use ojs_abi::process::Owner;
 use ojs_abi::settings::WorkerSettings;
 use ojs_abi::token::JobToken;
-use ojs_abi::worker::{heartbeat, phase_number, progress, reason_number, save, saved};
+use ojs_abi::worker::{heartbeat, phase_number, progress, reason_number, save, saved, start};
 
 use crate::connection::{Connection, length};
 use crate::{gate, text};
@@ -52,14 +52,8 @@ impl Worker {
     /// Connects and begins to fetch.
     pub fn start(ruby: &Ruby, this: &Self) -> Result<(), Error> {
         gate::held(ruby, "Worker.start", || this.owner.check("a worker"))?;
-        let handle = gate::wait(ruby, "Worker.start", async {
-            let client = this.link.client().await?;
-            tokio::spawn(HostDispatch::tend(Arc::downgrade(&this.host)));
-            let host = Arc::clone(&this.host) as Arc<dyn Dispatch>;
-            Ok(WorkerDriver::start(Arc::clone(client.transport()), this.options.clone(), host))
-        })?;
-        let _ = this.handle.set(handle);
-        Ok(())
+        let client = gate::wait(ruby, "Worker.start", async { this.link.client().await })?;
+        gate::held(ruby, "Worker.start", || start(&this.handle, &client, &this.options, &this.host).map(drop))
     }
 
     pub fn id(&self) -> Option<String> {

@@ -17,10 +17,21 @@ pub struct WorkerDriver;
 impl WorkerDriver {
     /// Starts a worker on the current tokio runtime and returns at once.
     pub fn start(transport: Arc<dyn Transport>, options: WorkerOptions, dispatch: Arc<dyn Dispatch>) -> WorkerHandle {
-        let shared = Arc::new(Shared::new(transport, options, dispatch));
-        let beats = Arc::clone(&shared);
+        let handle = Self::prepare(transport, options, dispatch);
+        Self::begin(&handle);
+        handle
+    }
+
+    /// A worker that fetches nothing before [`begin`](Self::begin): its handle can be kept where the first job finds it.
+    #[must_use]
+    pub fn prepare(transport: Arc<dyn Transport>, options: WorkerOptions, dispatch: Arc<dyn Dispatch>) -> WorkerHandle {
+        WorkerHandle { shared: Arc::new(Shared::new(transport, options, dispatch)) }
+    }
+
+    /// Starts a prepared worker on the current tokio runtime. Call it once.
+    pub fn begin(handle: &WorkerHandle) {
+        let beats = Arc::clone(&handle.shared);
         tokio::spawn(async move { heartbeat::supervise(&beats).await });
-        tokio::spawn(Turns::new(Arc::clone(&shared)).supervise());
-        WorkerHandle { shared }
+        tokio::spawn(Turns::new(Arc::clone(&handle.shared)).supervise());
     }
 }
