@@ -22,7 +22,7 @@ impl WorkerDriver {
         handle
     }
 
-    /// A worker that fetches nothing before [`begin`](Self::begin): its handle can be kept where the first job finds it.
+    /// A worker that fetches nothing before [`begin`](Self::begin), so that its handle can be kept before a job comes.
     #[must_use]
     pub fn prepare(transport: Arc<dyn Transport>, options: WorkerOptions, dispatch: Arc<dyn Dispatch>) -> WorkerHandle {
         WorkerHandle { shared: Arc::new(Shared::new(transport, options, dispatch)) }
