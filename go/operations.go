@@ -759,3 +759,31 @@ func (c *Client) GetHistory(ctx context.Context, id string, limit int, cursor st
 func (c *Client) GetLineage(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("jobs", id, "lineage"), nil)
 }
+
+// ListErrorGroups: Failed attempts put together by their fingerprint, which is the same for errors that differ only in
+// ids, numbers and quoted text. A group has "fingerprint", "error_type", "message" (the last one), "count",
+// "first_seen_at", "last_seen_at", "queues", "types" and "job_ids", the newest jobs of each queue and type, 50 at
+// most. The server keeps the 2,000 groups of a queue and type that failed last, for 30 days after their last failure.
+// Failures of the last five seconds before a crash may be missing.
+//   - queue: Only failures of jobs of this queue.
+//   - jobType: Only this job type; "email.*" is all types that start with "email.".
+//   - errorType: Only errors of this type.
+//   - tenant: Only failures of jobs of this tenant.
+//   - since: Only groups with a failure at this time or later.
+//   - sort: What comes first: "last_seen_at" (the default), "first_seen_at" or "count", the latest or the largest.
+//   - page: The page, from 1.
+//   - perPage: The most groups on the page, 1 to 100; 20 without it.
+func (c *Client) ListErrorGroups(ctx context.Context, queue string, jobType string, errorType string, tenant string, since time.Time, sort string, page int, perPage int) ([]Obj, error) {
+	var answer struct{ Items []Obj }
+	err := c.ask(ctx, "GET", query(at("admin", "errors"), "queue", queue, "type", jobType, "error_type", errorType, "tenant", tenant, "since", moment(since), "sort", sort, "page", positiveText(page), "per_page", positiveText(perPage)), nil, &answer)
+	return answer.Items, err
+}
+
+// GetErrorGroup: One group of errors, with its "places" (the failures by queue and type) and those of its "jobs" that
+// there still are.
+//   - queue: Only failures of jobs of this queue.
+//   - jobType: Only this job type.
+//   - tenant: Only failures of jobs of this tenant.
+func (c *Client) GetErrorGroup(ctx context.Context, fingerprint string, queue string, jobType string, tenant string) (Obj, error) {
+	return c.object(ctx, "GET", query(at("admin", "errors", fingerprint), "queue", queue, "type", jobType, "tenant", tenant), nil)
+}

@@ -554,6 +554,13 @@ export class OJSClient {
    * the outermost workflow. `parent_id` and `root_id` of a job without a workflow are what its client has sent under these names. A
    * tree has at most 1,000 nodes; `truncated` says that there are more. */
   getLineage(id: string, options?: CallOptions): Promise<any>;
+  /** Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids, numbers and quoted text.
+   * A group has `fingerprint`, `error_type`, `message` (the last one), `count`, `first_seen_at`, `last_seen_at`, `queues`, `types` and
+   * `job_ids`, the newest jobs of each queue and type, 50 at most. The server keeps the 2,000 groups of a queue and type that failed
+   * last, for 30 days after their last failure. Failures of the last five seconds before a crash may be missing. */
+  listErrorGroups(options?: { queue?: string; type?: string; errorType?: string; tenant?: string; since?: When; sort?: string; page?: number; perPage?: number } & CallOptions): Promise<any[]>;
+  /** One group of errors, with its `places` (the failures by queue and type) and those of its `jobs` that there still are. */
+  getErrorGroup(fingerprint: string, options?: { queue?: string; type?: string; tenant?: string } & CallOptions): Promise<any>;
   // gen:end
   /** Any call of the protocol; resolves to the decoded body of a 2xx answer. */
   request(method: string, path: string, body?: unknown, options?: CallOptions & {

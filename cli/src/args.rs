@@ -8,8 +8,8 @@ use ojs_engine::outgoing::{Allowed, AwsOptions, OutgoingOptions};
 use ojs_model::redact::SecretUrl;
 
 use crate::command::{
-    alerts, codec_server, crons, dead_letter, doctor, events, grafana, jobs, keys, maintenance, man, migrate, pools, push,
-    queues, rate_limits, relay, schemas, stats, tenants, top, trains, webhooks, workers, workflows,
+    alerts, codec_server, crons, dead_letter, doctor, errors, events, grafana, jobs, keys, maintenance, man, migrate, pools,
+    push, queues, rate_limits, relay, schemas, stats, tenants, top, trains, webhooks, workers, workflows,
 };
 use crate::remote::RemoteArgs;
 
@@ -56,6 +56,9 @@ pub enum Command {
     /// Look at jobs that failed for good; run them again or delete them.
     #[command(subcommand, alias = "dlq")]
     DeadLetter(dead_letter::Action),
+    /// Look at failures that are the same but for ids and numbers; retry their jobs.
+    #[command(subcommand)]
+    Errors(errors::Action),
     /// List workers; tell them to stop fetching, or to stop.
     #[command(subcommand)]
     Workers(workers::Action),

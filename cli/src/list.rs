@@ -220,7 +220,10 @@ impl From<Value> for Entry {
 impl Entry {
     /// What distinguishes it from the others.
     fn name(&self) -> String {
-        let named = ["/id", "/name", "/key"].map(|path| text(&self.value, path)).into_iter().find(|name| !name.is_empty());
+        let named = ["/id", "/name", "/key", "/fingerprint"]
+            .map(|path| text(&self.value, path))
+            .into_iter()
+            .find(|name| !name.is_empty());
         named.unwrap_or_else(|| self.raw.get().to_owned())
     }
 }

@@ -52,6 +52,7 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Tenants(action) => command::tenants::run(action, cli.remote.connect().await?).await,
         Command::RateLimits(action) => command::rate_limits::run(action, cli.remote.connect().await?).await,
         Command::DeadLetter(action) => command::dead_letter::run(action, cli.remote.connect().await?).await,
+        Command::Errors(action) => command::errors::run(action, cli.remote.connect().await?).await,
         Command::Workers(action) => command::workers::run(action, cli.remote.connect().await?).await,
         Command::Crons(action) => command::crons::run(action, cli.remote.connect().await?).await,
         Command::Trains(action) => command::trains::run(action, cli.remote.connect().await?).await,

@@ -55,7 +55,7 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
             "make keys with `ojs keys add` and give the file to --keys, or say --insecure if a proxy guards it",
         ));
     }
-    let (server, page) = add_page(server, &args);
+    let (server, page) = add_page(server, &args)?;
     announce(address, page);
     warn_of_exposure(address, &args);
     tracing::info!(%address, store = %args.store, version = env!("CARGO_PKG_VERSION"), "serving");
@@ -86,17 +86,21 @@ fn announce(address: SocketAddr, page: bool) {
 
 /// Adds the page at `/ui/`, unless the options switch it off; whether it is there.
 #[cfg(feature = "dashboard")]
-fn add_page(server: Server, args: &ServerArgs) -> (Server, bool) {
+fn add_page(server: Server, args: &ServerArgs) -> Result<(Server, bool), Failure> {
     if args.no_ui {
-        return (server, false);
+        return Ok((server, false));
     }
-    (server.with_pages(ojs_dashboard::router(Hosts::new(&args.hosts))), true)
+    let pages = ojs_dashboard::router(Hosts::new(&args.hosts), args.codec_server_url.as_deref());
+    let pages =
+        pages.map_err(|error| Failure::usage(format!("--codec-server-url: {error}"), "for example https://codec.example.com"))?;
+    Ok((server.with_pages(pages), true))
 }
 
 /// This build has no page.
 #[cfg(not(feature = "dashboard"))]
-fn add_page(server: Server, _: &ServerArgs) -> (Server, bool) {
-    (server, false)
+#[allow(clippy::unnecessary_wraps, reason = "with the page, its options may be wrong")]
+fn add_page(server: Server, _: &ServerArgs) -> Result<(Server, bool), Failure> {
+    Ok((server, false))
 }
 
 /// Reads the keys again on SIGHUP, and when the file has changed.

@@ -380,6 +380,24 @@ async fn trains_are_shown_held_and_advanced() {
 }
 
 #[tokio::test]
+async fn failures_are_put_together_and_their_jobs_are_retried() {
+    let server = ServerProcess::memory().await;
+    let id = dead_letter(&server, "mail.send").await;
+    let error = json_of(&server, &["errors", "list", "--type", "mail.*"]).await["items"][0].clone();
+    assert_eq!((&error["count"], &error["job_ids"]), (&json!(1), &json!([id])));
+    let fingerprint = error["fingerprint"].as_str().unwrap();
+    let listed = says(&server, &["errors", "list", "--sort", "count"]).await;
+    assert!(listed.contains(fingerprint) && listed.contains("mail.send"), "{listed}");
+    assert!(!says(&server, &["errors", "list", "--queue", "other"]).await.contains(fingerprint));
+    let shown = says(&server, &["errors", "show", fingerprint]).await;
+    assert!(shown.contains(&id) && shown.contains("discarded"), "{shown}");
+    assert!(says(&server, &["errors", "retry", fingerprint]).await.contains("1 retried"));
+    assert!(says(&server, &["jobs", "show", &id]).await.contains("available"));
+    assert!(says(&server, &["errors", "retry", fingerprint]).await.contains("none of its jobs"));
+    fails(&server.url(), &["errors", "show", "0000000000000000"], 1).await;
+}
+
+#[tokio::test]
 async fn the_history_of_a_job_is_shown() {
     let server = ServerProcess::memory().await;
     let job = json_of(&server, &["jobs", "enqueue", "mail.send", r#"["a@example.com"]"#]).await;

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! let hosts = ojs_engine::Hosts::default();
-//! let pages: axum::Router = ojs_dashboard::router(hosts);
+//! let pages: axum::Router = ojs_dashboard::router(hosts, None).unwrap();
 //! assert!(ojs_dashboard::first_page_bytes() < 60_000);
 //! # drop(pages);
 //! ```
@@ -19,7 +19,7 @@ use axum::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION,
     REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::get;
@@ -31,6 +31,8 @@ include!(concat!(env!("OUT_DIR"), "/files.rs"));
 /// What the page may do in a browser: run and fetch what comes from this server, and nothing inline.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                           img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+/// The part of [`POLICY`] that says where the page may send requests.
+const CONNECT: &str = "connect-src 'self'";
 const SHELL: &str = "index.html";
 /// Files that are fetched only by the screens that draw with them.
 const ON_DEMAND: &[&str] = &["uPlot"];
@@ -46,14 +48,41 @@ struct File {
     packed: &'static [u8],
 }
 
-/// The routes below `/ui`, for requests under a name that the server answers to (see [`Hosts`]).
-pub fn router(hosts: Hosts) -> Router {
-    Router::new()
+/// Who may ask for the page, and what it may do.
+struct Guard {
+    hosts: Hosts,
+    policy: String,
+}
+
+/// The routes below `/ui`, for requests under a name that the server answers to (see [`Hosts`]). With the address of a
+/// codec server, the page may send requests to its origin, to show encrypted arguments.
+///
+/// # Errors
+/// The address of the codec server is none of `http` or `https`: a sentence that says so.
+pub fn router(hosts: Hosts, codec: Option<&str>) -> Result<Router, String> {
+    let policy = match codec {
+        Some(address) => POLICY.replace(CONNECT, &format!("{CONNECT} {}", origin(address)?)),
+        None => POLICY.to_owned(),
+    };
+    let router = Router::new()
         .route("/ui", get(to_shell))
         .route("/ui/", get(shell))
         .route("/ui/a/{folder}/{*name}", get(asset))
         .route("/ui/{*rest}", get(to_shell_from_below))
-        .layer(from_fn_with_state(Arc::new(hosts), own_name))
+        .layer(from_fn_with_state(Arc::new(Guard { hosts, policy }), own_name));
+    Ok(router)
+}
+
+/// The origin of an address, as the policy names it.
+fn origin(address: &str) -> Result<String, String> {
+    let fault = || format!("'{address}' is no address of http or https");
+    let uri: Uri = address.parse().map_err(|_| fault())?;
+    let (Some(scheme @ ("http" | "https")), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return Err(fault()) };
+    // A name and a password, or a mark of the policy's own language, would change what the policy says.
+    if authority.as_str().contains(['@', ';', ',', '\'', '*']) {
+        return Err(fault());
+    }
+    Ok(format!("{scheme}://{authority}"))
 }
 
 /// The names of all files, for tests and for people who package them.
@@ -77,8 +106,8 @@ pub fn all_bytes() -> usize {
 }
 
 /// Refuses a page whose own name points at this server (DNS rebinding), as the API does.
-async fn own_name(State(hosts): State<Arc<Hosts>>, request: Request, next: Next) -> Response {
-    let mut response = match hosts.check(request.method(), request.uri(), request.headers()) {
+async fn own_name(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let mut response = match guard.hosts.check(request.method(), request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(error) => {
             let mut refusal = Response::new(Body::from(error.to_body()));
@@ -88,7 +117,7 @@ async fn own_name(State(hosts): State<Arc<Hosts>>, request: Request, next: Next)
         }
     };
     let headers = response.headers_mut();
-    set(headers, CONTENT_SECURITY_POLICY, POLICY);
+    set(headers, CONTENT_SECURITY_POLICY, &guard.policy);
     set(headers, X_CONTENT_TYPE_OPTIONS, "nosniff");
     set(headers, X_FRAME_OPTIONS, "DENY");
     set(headers, REFERRER_POLICY, "no-referrer");

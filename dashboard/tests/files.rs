@@ -40,7 +40,7 @@ async fn get(path: &str, headers: &[(&str, &str)]) -> Response<Body> {
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    ojs_dashboard::router(Hosts::default()).oneshot(request.body(Body::empty()).unwrap()).await.unwrap()
+    ojs_dashboard::router(Hosts::default(), None).unwrap().oneshot(request.body(Body::empty()).unwrap()).await.unwrap()
 }
 
 async fn text(response: Response<Body>) -> String {
@@ -157,7 +157,23 @@ async fn other_addresses_lead_to_the_page_also_behind_a_prefix() {
 #[tokio::test]
 async fn a_foreign_name_gets_nothing() {
     let request = Request::get("/ui/").header("host", "evil.example").body(Body::empty()).unwrap();
-    let response = ojs_dashboard::router(Hosts::default()).oneshot(request).await.unwrap();
+    let response = ojs_dashboard::router(Hosts::default(), None).unwrap().oneshot(request).await.unwrap();
     assert_eq!(response.status(), StatusCode::FORBIDDEN);
     assert!(text(response).await.contains("--allow-host"));
+}
+
+#[tokio::test]
+async fn the_page_may_ask_the_codec_server_and_nothing_else() {
+    let policy = async |codec| {
+        let request = Request::get("/ui/").header("host", "localhost").body(Body::empty()).unwrap();
+        let response = ojs_dashboard::router(Hosts::default(), codec).unwrap().oneshot(request).await.unwrap();
+        response.headers()["content-security-policy"].to_str().unwrap().to_owned()
+    };
+    assert_eq!(policy(None).await, ojs_dashboard::POLICY);
+    let with = policy(Some("https://codec.example.com:8443/below?x=1")).await;
+    assert!(with.contains("connect-src 'self' https://codec.example.com:8443;"), "{with}");
+    for wrong in ["codec.example.com", "ftp://codec", "https://a@b", "https://*", "https://a;script-src", "javascript:1"] {
+        let refused = ojs_dashboard::router(Hosts::default(), Some(wrong)).unwrap_err();
+        assert!(refused.contains("http or https"), "{wrong}: {refused}");
+    }
 }

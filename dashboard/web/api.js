@@ -11,6 +11,9 @@ export const signedOut = signal(false);
 /** `{name, role, permissions, tenant, expires_at}`: who looks. */
 export const session = signal(null);
 
+/** What the server says of itself; `null` until it has been read. */
+export const manifest = signal(null);
+
 /** What a server answered that refused. */
 export class Refusal extends Error {
   constructor(status, error) {
@@ -75,6 +78,12 @@ export async function signOut() {
 /** Asks whose session this is. A server without keys says that everything is allowed. */
 export async function whoAmI() {
   session.value = await get('/session');
+}
+
+/** Reads the manifest. Every server has one; where it cannot be read, all screens are shown. */
+export async function readManifest() {
+  const answer = await fetch(new URL('../manifest', base), { headers: { accept: 'application/json' } });
+  if (answer.ok) manifest.value = await answer.json();
 }
 
 /**

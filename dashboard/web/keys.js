@@ -5,7 +5,8 @@ import { refresh } from './live.js';
 
 /** Screens by their letter after `g`. */
 export const SCREENS = [
-  ['o', [], 'Overview'], ['q', ['queues'], 'Queues'], ['j', ['jobs'], 'Jobs'], ['d', ['dead'], 'Dead letters'],
+  ['o', [], 'Overview'], ['q', ['queues'], 'Queues'], ['j', ['jobs'], 'Jobs'],
+  ['r', ['errors'], 'Errors'], ['d', ['dead'], 'Dead letters'],
   ['w', ['workflows'], 'Workflows'], ['c', ['cron'], 'Cron'], ['h', ['workers'], 'Workers'], ['t', ['trains'],
     'Trains'],
   ['l', ['limits'], 'Limits'], ['n', ['tenants'], 'Tenants'], ['e', ['endpoints'], 'Endpoints'], ['a', ['audit'],

@@ -1,6 +1,6 @@
 // Where the page begins.
 import { html, render, useEffect, useRef, useState } from './html.js';
-import { session, signedOut, signOut, whoAmI } from './api.js';
+import { readManifest, session, signedOut, signOut, whoAmI } from './api.js';
 import { link, route } from './url.js';
 import { start, state, wanted } from './live.js';
 import { theme, zone } from './settings.js';
@@ -10,6 +10,7 @@ import { Audit } from './pages/audit.js';
 import { Cron } from './pages/cron.js';
 import { Dead } from './pages/dead.js';
 import { Endpoints } from './pages/endpoints.js';
+import { ErrorGroup, Errors } from './pages/errors.js';
 import { Job } from './pages/job.js';
 import { Jobs } from './pages/jobs.js';
 import { Limits } from './pages/limits.js';
@@ -23,8 +24,8 @@ import { Workflow, Workflows } from './pages/workflows.js';
 
 /** The screen of a name, and of one thing on it. */
 const PAGES = {
-  '': [Overview], queues: [Queues, Queue], jobs: [Jobs, Job], dead: [Dead, Job], workflows: [Workflows, Workflow],
-    cron: [Cron],
+  '': [Overview], queues: [Queues, Queue], jobs: [Jobs, Job], errors: [Errors, ErrorGroup], dead: [Dead, Job],
+  workflows: [Workflows, Workflow], cron: [Cron],
   workers: [Workers], trains: [Trains, Train], limits: [Limits], tenants: [Tenants], endpoints: [Endpoints],
     audit: [Audit],
 };
@@ -104,6 +105,7 @@ function App() {
 }
 
 listen();
-try { await whoAmI(); } catch { /* The sign-in screen, or the screens themselves, say why. */ }
+// The sign-in screen, or the screens themselves, say why something cannot be read.
+await Promise.allSettled([whoAmI(), readManifest()]);
 start();
 render(html`<${App} />`, document.getElementById('page'));

@@ -295,6 +295,18 @@ class Operations {
     return this.request('GET', at('jobs', id, 'lineage'), undefined, options);
   }
 
+  /** Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids, numbers and quoted text. */
+  async listErrorGroups(chosen = {}) {
+    const { queue, type, errorType, tenant, since, sort, page, perPage, ...options } = known('option', chosen, ['queue', 'type', 'errorType', 'tenant', 'since', 'sort', 'page', 'perPage', 'signal']);
+    return list(await this.request('GET', query(at('admin', 'errors'), { queue, type, error_type: errorType, tenant, since: timeOf('since', since), sort, page, per_page: perPage }), undefined, options), 'items');
+  }
+
+  /** One group of errors, with its `places` (the failures by queue and type) and those of its `jobs` that there still are. */
+  async getErrorGroup(fingerprint, chosen = {}) {
+    const { queue, type, tenant, ...options } = known('option', chosen, ['queue', 'type', 'tenant', 'signal']);
+    return this.request('GET', query(at('admin', 'errors', fingerprint), { queue, type, tenant }), undefined, options);
+  }
+
 }
 
 class Queues extends Part {

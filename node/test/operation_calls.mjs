@@ -101,4 +101,6 @@ export const OPERATION_CALLS = [
   (client) => client.rotatePushSecret('push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
   (client) => client.getHistory('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
   (client) => client.getLineage('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
+  (client) => client.listErrorGroups({ queue: 'mail', type: 'email.*', errorType: 'Timeout', tenant: 'acme', since: '2031-01-01T00:00:00Z', sort: 'count', page: 2, perPage: 50 }),
+  (client) => client.getErrorGroup('1f0c5f9d2a7be643', { queue: 'mail' }),
 ];

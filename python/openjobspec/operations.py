@@ -1862,6 +1862,70 @@ class Operations(ABC):
             ops.whole,
         ))
 
+    def list_error_groups(
+        self,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        error_type: str | None = None,
+        tenant: str | None = None,
+        since: When | None = None,
+        sort: str | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids,
+        numbers and quoted text.
+
+        A group has ``fingerprint``, ``error_type``, ``message`` (the last one), ``count``, ``first_seen_at``,
+        ``last_seen_at``, ``queues``, ``types`` and ``job_ids``, the newest jobs of each queue and type, 50 at most.
+        The server keeps the 2,000 groups of a queue and type that failed last, for 30 days after their last
+        failure. Failures of the last five seconds before a crash may be missing.
+
+        * ``queue``: Only failures of jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``error_type``: Only errors of this type.
+        * ``tenant``: Only failures of jobs of this tenant.
+        * ``since``: Only groups with a failure at this time or later.
+        * ``sort``: What comes first: ``last_seen_at`` (the default), ``first_seen_at`` or ``count``, the latest or
+          the largest.
+        * ``page``: The page, from 1.
+        * ``per_page``: The most groups on the page, 1 to 100; 20 without it.
+
+        Raises InvalidRequestError.
+        """
+        ops.from_one(page=page, per_page=per_page)
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "errors"), {"queue": queue, "type": job_type, "error_type": error_type, "tenant": tenant, "since": ops.time(since), "sort": sort, "page": page, "per_page": per_page}),
+            None,
+            ops.member("items"),
+        ))
+
+    def get_error_group(
+        self,
+        fingerprint: str,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        tenant: str | None = None,
+    ) -> dict[str, Any]:
+        """One group of errors, with its ``places`` (the failures by queue and type) and those of its ``jobs`` that
+        there still are.
+
+        * ``queue``: Only failures of jobs of this queue.
+        * ``job_type``: Only this job type.
+        * ``tenant``: Only failures of jobs of this tenant.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "errors", fingerprint), {"queue": queue, "type": job_type, "tenant": tenant}),
+            None,
+            ops.whole,
+        ))
+
 
 class AsyncOperations(ABC):
     """The same methods of :class:`openjobspec.AsyncClient`, as coroutines."""
@@ -3705,6 +3769,70 @@ class AsyncOperations(ABC):
         return await self._run(Call(
             "GET",
             ops.at("jobs", job_id, "lineage"),
+            None,
+            ops.whole,
+        ))
+
+    async def list_error_groups(
+        self,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        error_type: str | None = None,
+        tenant: str | None = None,
+        since: When | None = None,
+        sort: str | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids,
+        numbers and quoted text.
+
+        A group has ``fingerprint``, ``error_type``, ``message`` (the last one), ``count``, ``first_seen_at``,
+        ``last_seen_at``, ``queues``, ``types`` and ``job_ids``, the newest jobs of each queue and type, 50 at most.
+        The server keeps the 2,000 groups of a queue and type that failed last, for 30 days after their last
+        failure. Failures of the last five seconds before a crash may be missing.
+
+        * ``queue``: Only failures of jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``error_type``: Only errors of this type.
+        * ``tenant``: Only failures of jobs of this tenant.
+        * ``since``: Only groups with a failure at this time or later.
+        * ``sort``: What comes first: ``last_seen_at`` (the default), ``first_seen_at`` or ``count``, the latest or
+          the largest.
+        * ``page``: The page, from 1.
+        * ``per_page``: The most groups on the page, 1 to 100; 20 without it.
+
+        Raises InvalidRequestError.
+        """
+        ops.from_one(page=page, per_page=per_page)
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "errors"), {"queue": queue, "type": job_type, "error_type": error_type, "tenant": tenant, "since": ops.time(since), "sort": sort, "page": page, "per_page": per_page}),
+            None,
+            ops.member("items"),
+        ))
+
+    async def get_error_group(
+        self,
+        fingerprint: str,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        tenant: str | None = None,
+    ) -> dict[str, Any]:
+        """One group of errors, with its ``places`` (the failures by queue and type) and those of its ``jobs`` that
+        there still are.
+
+        * ``queue``: Only failures of jobs of this queue.
+        * ``job_type``: Only this job type.
+        * ``tenant``: Only failures of jobs of this tenant.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "errors", fingerprint), {"queue": queue, "type": job_type, "tenant": tenant}),
             None,
             ops.whole,
         ))

@@ -178,7 +178,7 @@ test('the override of a limit is ended', async () => {
   await server.call('PUT', '/rate-limits/api.example.com', { concurrency: 1, expires_at: '2099-01-01T00:00:00Z' });
   await on('#/limits', async (page) => {
     await page.getByText('overridden').waitFor();
-    await press(page, 'End the override of api.example.com', 'has its own limits again');
+    await press(page, 'End override of api.example.com', 'has its own limits again');
     assert.equal((await server.get('/rate-limits/api.example.com')).concurrency.limit, 3);
   });
 });

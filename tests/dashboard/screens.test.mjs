@@ -8,7 +8,7 @@ import { findings, launch, open, settled, visit } from './lib/browser.mjs';
 import { seed } from './lib/seed.mjs';
 import { Server } from './lib/server.mjs';
 
-const SCREENS = ['', 'queues', 'jobs', 'dead', 'workflows', 'cron', 'workers', 'trains', 'limits', 'tenants',
+const SCREENS = ['', 'queues', 'jobs', 'errors', 'dead', 'workflows', 'cron', 'workers', 'trains', 'limits', 'tenants',
   'endpoints', 'audit'];
 const LOOKS = [
   { width: 1280, dark: false }, { width: 1280, dark: true }, { width: 320, dark: false }, { width: 320, dark: true },
@@ -34,7 +34,7 @@ const single = () => ({
   'job-discarded': `jobs/${made.dead}`, 'job-scheduled': `jobs/${made.scheduled}`,
     'job-retryable': `jobs/${made.retrying}`, 'job-active': `jobs/${made.active}`,
   'job-completed': `jobs/${made.completed}`, queue: 'queues/mail', workflow: `workflows/${made.chain}`,
-    train: 'trains/dest_7',
+    train: 'trains/dest_7', error: `errors/${made.error}`,
 });
 
 /** Looks at the screen that is shown: nothing is refused, wider than the window, or against a rule. */

@@ -6,6 +6,7 @@ pub mod codec_server;
 pub mod crons;
 pub mod dead_letter;
 pub mod doctor;
+pub mod errors;
 pub mod events;
 pub mod grafana;
 pub mod history;

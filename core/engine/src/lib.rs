@@ -34,6 +34,7 @@ pub mod command {
     pub use crate::features::checkpoints::commands::*;
     pub use crate::features::crons::commands::*;
     pub use crate::features::dead_letters::commands::*;
+    pub use crate::features::errors::commands::*;
     pub use crate::features::explain::commands::*;
     pub use crate::features::fair::commands::*;
     pub use crate::features::history::commands::*;
@@ -73,6 +74,7 @@ pub use features::bulk::records as bulk;
 pub use features::checkpoints::records as checkpoint;
 pub use features::crons::records as cron;
 pub use features::dead_letters::records as dead_letter;
+pub use features::errors::records as errors;
 pub use features::fair::{records as fair, weights as fair_weights};
 pub use features::idempotency::records as idempotency;
 pub use features::job_types::records as job_types;

@@ -55,7 +55,7 @@ export function Endpoints() {
         { name: 'Attempts', number: true, cell: (row) => count(row.attempts) },
         { name: 'Created', cell: (row) => html`<${Time} at=${row.created_at} />` },
         { name: 'Change', cell: (row) => (row.status === 'dead' ? html`<${Action} label="Send again"
-          name=${`Send ${row.id} again`}
+          name=${`Send again ${row.id}`}
           run=${() => post(`/webhooks/deliveries/${encodeURIComponent(row.id)}/retry`)} done="It is sent again." />`
             : '') },
       ]} />`}<//><//><//>`;

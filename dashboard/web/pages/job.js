@@ -4,8 +4,10 @@ import { call, origin, post } from '../api.js';
 import { link } from '../url.js';
 import { compact, pretty, span, Time } from '../format.js';
 import { Action } from '../parts/act.js';
+import { Arguments } from '../parts/arguments.js';
 import { Attempts } from '../parts/attempts.js';
 import { Copy, quoted } from '../parts/copy.js';
+import { Failures } from '../parts/failure.js';
 import { Loaded, useLoad } from '../parts/load.js';
 import { Badge, Empty, Facts, Panel, QueueLink, View } from '../parts/view.js';
 
@@ -22,13 +24,12 @@ export function Job({ id }) {
     <${Loaded} load=${load} absent="There is no such job: it may have been pruned.">${() => html`<div class="panels">
       ${ended ? null : html`<${Panel} title=${job.state === 'active' ? 'It is running' : 'Why is it not running?'}>
         <${Loaded} load=${explain}>${(data) => html`<${Reasons} data=${data} own=${link(['jobs', id])} />`}<//><//>`}
-      ${job.error ? html`<${Panel} title="Error"><${Failure} error=${job.error} before=${job.errors?.at(-2)} /><//>`
-        : null}
+      ${job.error ? html`<${Panel} title="Error"><${Failures} errors=${errorsOf(job)}
+        fingerprint=${history.data?.attempts.findLast((attempt) => attempt.fingerprint)?.fingerprint} /><//>` : null}
       <${Panel} title="Job"><${Details} job=${job} /><//>
       <${Panel} title="Attempts"><${Loaded} load=${history}>${(data) => html`<${Attempts}
         attempts=${data.attempts} />`}<//><//>
-      <${Panel} title="Arguments"><pre tabindex="0" role="region" aria-label="Arguments as JSON">${pretty(job.args)}
-        </pre><//>
+      <${Arguments} job=${job} />
       ${result.data ? html`<${Panel} title="Result"><pre tabindex="0" role="region" aria-label="Result as JSON">
         ${pretty(result.data.result)}</pre><//>` : null}
       ${Object.keys(job.meta ?? {}).length ? html`<${Panel} title="Metadata"><pre tabindex="0" role="region"
@@ -112,17 +113,8 @@ function Reasons({ data, own }) {
       : null}</li>`)}</ol>`;
 }
 
-function Failure({ error, before }) {
-  const frames = error.backtrace ?? error.stack_trace ?? [];
-  const lines = Array.isArray(frames) ? frames : String(frames).split('\n');
-  const same = before && before.message === error.message && before.type === error.type;
-  return html`<p><b>${error.type ?? error.code}</b> <span class="dim">attempt ${error.attempt}</span></p><pre
-    tabindex="0" role="region" aria-label="Error message">${error.message}</pre>
-    ${before ? html`<p class="dim">${same ? 'The attempt before failed with the same error.'
-      : html`The attempt before failed with <b>${before.type ?? before.code}</b>: ${before.message}`}</p>` : null}
-    ${lines.length ? html`<details><summary>Backtrace, ${lines.length} frames</summary><pre tabindex="0" role="region"
-      aria-label="Backtrace">${lines.join('\n')}</pre></details>` : null}`;
-}
+/** The errors of all attempts, the current one last. */
+function errorsOf({ error, errors }) { return errors?.length ? errors : [error]; }
 
 const NAMES = { 'job.created': 'enqueued', 'job.state_changed': 'state', 'job.attempt_started': 'attempt started' };
 

@@ -23,7 +23,7 @@ export function Limits() {
       { name: 'Waiting', number: true, cell: (limit) => count(limit.waiting_count) },
       { name: 'Next start', cell: (limit) => html`<${Time} at=${nextStart(limit)} />` },
       { name: 'Change', cell: (limit) => (limit.override ? html`<${Action} label="End override"
-        name=${`End the override of ${limit.key}`}
+        name=${`End override of ${limit.key}`}
         run=${() => put(`/rate-limits/${encodeURIComponent(limit.key)}`, {})}
           done=${`${limit.key} has its own limits again.`} />` : '') },
     ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;

@@ -22,7 +22,8 @@ export function Selected({ selection, label, children }) {
     ${children(bulk, ids.length)}</p>`;
 }
 
-function outcome(answer, name, asked) {
+/** What a bulk operation has done, and why not more. */
+export function outcome(answer, name, asked) {
   const why = answer.items?.find((item) => item.error || item.reason);
   const reason = why ? `: ${why.error?.message ?? why.reason}` : '';
   const skipped = answer.skipped ? `, ${count(answer.skipped)} skipped${reason}` : '';

@@ -897,6 +897,40 @@ module OJS
       call("GET", path("jobs", id, "lineage"))
     end
 
+    # Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids, numbers
+    # and quoted text. A group has <tt>fingerprint</tt>, <tt>error_type</tt>, <tt>message</tt> (the last one),
+    # <tt>count</tt>, <tt>first_seen_at</tt>, <tt>last_seen_at</tt>, <tt>queues</tt>, <tt>types</tt> and
+    # <tt>job_ids</tt>, the newest jobs of each queue and type, 50 at most. The server keeps the 2,000 groups of a
+    # queue and type that failed last, for 30 days after their last failure. Failures of the last five seconds before
+    # a crash may be missing.
+    #
+    # * +queue+: Only failures of jobs of this queue.
+    # * +type+: Only this job type; <tt>email.*</tt> is all types that start with <tt>email.</tt>.
+    # * +error_type+: Only errors of this type.
+    # * +tenant+: Only failures of jobs of this tenant.
+    # * +since+: Only groups with a failure at this time or later.
+    # * +sort+: What comes first: <tt>last_seen_at</tt> (the default), <tt>first_seen_at</tt> or <tt>count</tt>, the
+    #   latest or the largest.
+    # * +page+: The page, from 1.
+    # * +per_page+: The most groups on the page, 1 to 100; 20 without it.
+    #
+    # Raises InvalidRequestError.
+    def list_error_groups(queue: nil, type: nil, error_type: nil, tenant: nil, since: nil, sort: nil, page: nil, per_page: nil)
+      list(call("GET", query(path("admin", "errors"), queue: queue, type: type, error_type: error_type, tenant: tenant, since: time("since", since), sort: sort, page: page, per_page: per_page)), "items")
+    end
+
+    # One group of errors, with its <tt>places</tt> (the failures by queue and type) and those of its <tt>jobs</tt>
+    # that there still are.
+    #
+    # * +queue+: Only failures of jobs of this queue.
+    # * +type+: Only this job type.
+    # * +tenant+: Only failures of jobs of this tenant.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def get_error_group(fingerprint, queue: nil, type: nil, tenant: nil)
+      call("GET", query(path("admin", "errors", fingerprint), queue: queue, type: type, tenant: tenant))
+    end
+
     private
 
     # Sends a request and reads its answer.

@@ -23,6 +23,7 @@ export async function seed(server) {
   made.dead = await server.enqueue('card.charge', ['tok_1', 1999], { queue: 'billing', ...once });
   for (const job of await server.fetch('billing')) await server.nack(job, { type: 'CardDeclined',
     message: 'the card was declined' });
+  made.error = (await server.get('/admin/errors?error_type=CardDeclined')).items[0].fingerprint;
   made.retrying = await server.enqueue('card.charge', ['tok_2', 500], { queue: 'billing',
     retry: { max_attempts: 5, initial_interval: 'PT1H' } });
   for (const job of await server.fetch('billing')) await server.nack(job, { message: 'attempt one' });

@@ -5,6 +5,7 @@ pub mod checkpoints;
 pub mod cloudevents;
 pub mod crons;
 pub mod dead_letters;
+pub mod errors;
 pub mod explain;
 pub mod fair;
 pub mod history;
@@ -50,6 +51,7 @@ pub(crate) const ALL: &[Feature] = &[
     results::FEATURE,
     statistics::FEATURE,
     dead_letters::FEATURE,
+    errors::FEATURE,
     progress::FEATURE,
     checkpoints::FEATURE,
     pools::FEATURE,
@@ -63,6 +65,7 @@ pub const TABLES: &[&Table] = &[
     admin::records::MaintenanceRow::TABLE,
     checkpoints::records::CheckpointRow::TABLE,
     crons::records::CronRow::TABLE,
+    errors::records::ErrorRow::TABLE,
     fair::records::FairQueue::TABLE,
     idempotency::records::Remembered::TABLE,
     limits::records::LimitRow::TABLE,

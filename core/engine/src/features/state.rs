@@ -2,6 +2,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::features::errors::records::ErrorRow;
 use crate::features::fair::known::Known;
 use crate::features::limits::gate::Gates;
 use crate::features::tenants::kept::Kept;
@@ -14,6 +15,8 @@ use crate::store::rows::Counts;
 /// One member per feature that keeps anything.
 #[derive(Debug, Default)]
 pub struct State {
+    /// Failed attempts.
+    pub(crate) errors: Vec<ErrorRow>,
     pub(crate) fair: Known,
     pub(crate) limits: Gates,
     /// What the worker of the latest claim runs; `None` for everything.

@@ -183,4 +183,6 @@ pub const OPERATIONS: &[Operation] = &[
     at("GET", "/jobs/{id}/history", Read),
     at("GET", "/jobs/{id}/lineage", Read),
     at("GET", "/history", Inspect),
+    at("GET", "/admin/errors", Inspect),
+    at("GET", "/admin/errors/{fingerprint}", Inspect),
 ];

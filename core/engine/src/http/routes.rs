@@ -10,6 +10,7 @@ use crate::features::checkpoints::routes as checkpoints;
 use crate::features::cloudevents::routes as cloudevents;
 use crate::features::crons::routes as crons;
 use crate::features::dead_letters::{operator_routes as dead_letters_operator, routes as dead_letters};
+use crate::features::errors::routes as errors;
 use crate::features::explain::routes as explain;
 use crate::features::fair::routes as fairness;
 use crate::features::history::routes as history;
@@ -207,6 +208,8 @@ pub fn table() -> Vec<Route> {
         at(GET, "/admin/dead-letter/{id}", get(dead_letters::get)),
         at(DELETE, "/admin/dead-letter/{id}", delete(dead_letters_operator::delete)),
         at(POST, "/admin/dead-letter/{id}/retry", post(dead_letters::retry)),
+        at(GET, "/admin/errors", get(errors::list)),
+        at(GET, "/admin/errors/{fingerprint}", get(errors::get)),
         at(GET, "/admin/stats", get(statistics::now)),
         at(GET, "/admin/stats/history", get(statistics::history)),
         at(GET, "/admin/tenants", get(tenants::list)),

@@ -114,6 +114,8 @@ pub const OF_TENANTS: &[(&str, &str)] = &[
     ("GET", "/admin/dead-letter/{id}"),
     ("DELETE", "/admin/dead-letter/{id}"),
     ("POST", "/admin/dead-letter/{id}/retry"),
+    ("GET", "/admin/errors"),
+    ("GET", "/admin/errors/{fingerprint}"),
     ("GET", "/admin/jobs"),
     ("GET", "/admin/jobs/{id}"),
     ("POST", "/admin/jobs/{id}/cancel"),

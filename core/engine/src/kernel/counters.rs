@@ -6,6 +6,7 @@ use std::time::Duration;
 use ojs_model::Timestamp;
 
 use crate::error::StoreError;
+use crate::features::errors::records::ErrorRow;
 use crate::features::fair::turns::Turns;
 use crate::features::job_types::passes::Passes;
 use crate::features::pools::shares::AllShares;
@@ -43,6 +44,8 @@ pub struct Counters {
     pub(crate) shifts: Shifts,
     /// Facts of the transaction that has just finished: the writer takes them when the commit has succeeded.
     pub facts: Vec<Named>,
+    /// Attempts that failed in it.
+    pub(crate) failures: Vec<ErrorRow>,
     /// How often that transaction found a key full.
     pub exceeded: u64,
     /// How often only the guaranteed share of a pool served a queue.
@@ -80,6 +83,7 @@ impl Counters {
     /// Forgets what a transaction that did not end has left here.
     pub fn forget(&mut self) {
         self.facts.clear();
+        self.failures.clear();
         self.told.clear();
         self.train_waits.clear();
         self.shifts.clear();

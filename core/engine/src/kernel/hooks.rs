@@ -39,6 +39,8 @@ pub type OnTransition = fn(&mut Transaction<'_>, &JobRow, &mut JobRow) -> Hooked
 pub type OnReplay = fn(&mut Transaction<'_>, &mut JobRow) -> Applied<bool>;
 /// Refuses that a pending job is activated.
 pub type MayActivate = fn(&mut Transaction<'_>, &JobRow) -> Applied<()>;
+/// Sees an error that was added to those of a job.
+pub type OnError = fn(&mut Transaction<'_>, &JobRow, &JobError) -> Hooked;
 /// Sees an outcome that was refused: its job and its lease token.
 pub type OnLateOutcome = fn(&mut Transaction<'_>, JobId, Option<i64>) -> Hooked;
 /// Sees a heartbeat: the worker's row before it, and the jobs that it names with their tokens.
@@ -130,6 +132,9 @@ pub struct Feature {
     pub after_end: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
     /// An attempt has failed; whether there is another one is not decided yet.
     pub on_failure: Option<fn(&mut Transaction<'_>, &JobRow, &JobError) -> Hooked>,
+    /// An error was added to those of a job: of an attempt, whose job is still active in this row, or of a job that
+    /// waits.
+    pub on_error: Option<OnError>,
     /// A job is about to be removed with all its parts.
     pub on_erase: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
     /// A command has been carried out, or a sweep.
@@ -197,6 +202,7 @@ impl Feature {
         on_result: None,
         after_end: None,
         on_failure: None,
+        on_error: None,
         on_erase: None,
         after_command: None,
         before_commit: None,

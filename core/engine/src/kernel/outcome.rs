@@ -233,7 +233,9 @@ impl Transaction<'_> {
         entries.drain(..surplus);
         history.errors = serde_json::to_string(&entries).map_err(|error| unreadable(row, "errors", &error))?;
         row.flags |= flag::ERRORS | flag::ERROR;
-        self.tables.set_history(row.seq, &history)
+        self.tables.set_history(row.seq, &history)?;
+        call!(self, on_error, row, error);
+        Ok(())
     }
 
     /// Notes with an error when its attempt was available, when it began, and which worker ran it: the row has these of

@@ -8,6 +8,7 @@ pub(crate) mod figures;
 mod process;
 mod scrape;
 pub mod table;
+pub(crate) mod unwritten;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -23,6 +24,7 @@ pub use crate::features::bulk::metrics::Bulk;
 use crate::features::bulk::metrics::BulkFigures;
 
 use crate::features::admin::records::Gauges;
+use crate::features::errors::pending::Pending;
 use crate::features::limits::records::LimitView;
 use crate::features::progress::metrics::ProgressFigures;
 use crate::features::push::metrics::PushFigures;
@@ -60,6 +62,8 @@ pub struct Metrics {
     pub(crate) push: Mutex<PushFigures>,
     pub(crate) webhooks: Mutex<WebhookFigures>,
     pub(crate) minutes: Mutex<Minutes>,
+    /// Failures that are not in the store yet.
+    pub(crate) errors: Arc<Pending>,
     pub(crate) sweep_lag_micros: AtomicU64,
     pub(crate) exceeded: AtomicU64,
     pub(crate) starved: AtomicU64,
@@ -137,6 +141,7 @@ impl Default for Metrics {
             push: Mutex::default(),
             webhooks: Mutex::default(),
             minutes: Mutex::new(Minutes::new(rand::random::<i64>() >> 1)),
+            errors: Arc::default(),
             sweep_lag_micros: AtomicU64::new(0),
             exceeded: AtomicU64::new(0),
             starved: AtomicU64::new(0),
@@ -244,24 +249,9 @@ impl Metrics {
         lock(&self.progress).checkpointed(bytes);
     }
 
-    /// Minutes to write now.
-    pub fn take_minutes(&self, now: Timestamp) -> Vec<StatRow> {
-        lock(&self.minutes).take_changed(now.as_millis())
-    }
-
-    /// They could not be written.
-    pub fn put_minutes_back(&self, rows: &[StatRow]) {
-        lock(&self.minutes).put_back(rows);
-    }
-
     /// Completes rows from the store by what has not been written yet.
     pub fn correct(&self, rows: &mut Vec<StatRow>, filter: &StatFilter) {
         lock(&self.minutes).correct(rows, filter);
-    }
-
-    /// The store was emptied (test mode).
-    pub fn forget_minutes(&self) {
-        lock(&self.minutes).clear();
     }
 
     /// Adds the traces of jobs to the times of their acceptance. The encoder takes exemplars of its own histograms

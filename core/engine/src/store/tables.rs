@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::features::admin::records::{AdminTables, MaintenanceTables};
 use crate::features::crons::records::CronTables;
 use crate::features::dead_letters::records::DeadTables;
+use crate::features::errors::records::ErrorTables;
 use crate::features::fair::records::{FairQueueTables, FairTables};
 use crate::features::idempotency::records::AnswerTables;
 use crate::features::job_types::records::TypeTables;
@@ -39,6 +40,7 @@ pub trait Tables:
     + AuditTables
     + CronTables
     + DeadTables
+    + ErrorTables
     + FairQueueTables
     + FairTables
     + KeyTables

@@ -24,6 +24,7 @@ mod crons;
 mod dead_letters;
 mod endpoint;
 mod enqueue;
+mod errors;
 mod events;
 mod explain;
 mod fair;

@@ -145,6 +145,38 @@ pub struct GetHistory {
     pub cursor: Option<String>,
 }
 
+/// What can be left out of [`Client::list_error_groups`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListErrorGroups {
+    /// Only failures of jobs of this queue.
+    pub queue: Option<String>,
+    /// Only this job type; `email.*` is all types that start with `email.`.
+    pub job_type: Option<String>,
+    /// Only errors of this type.
+    pub error_type: Option<String>,
+    /// Only failures of jobs of this tenant.
+    pub tenant: Option<String>,
+    /// Only groups with a failure at this time or later.
+    pub since: Option<Timestamp>,
+    /// What comes first: `last_seen_at` (the default), `first_seen_at` or `count`, the latest or the largest.
+    pub sort: Option<String>,
+    /// The page, from 1.
+    pub page: Option<u32>,
+    /// The most groups on the page, 1 to 100; 20 without it.
+    pub per_page: Option<u32>,
+}
+
+/// What can be left out of [`Client::get_error_group`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GetErrorGroup {
+    /// Only failures of jobs of this queue.
+    pub queue: Option<String>,
+    /// Only this job type.
+    pub job_type: Option<String>,
+    /// Only failures of jobs of this tenant.
+    pub tenant: Option<String>,
+}
+
 #[rustfmt::skip]
 impl Client {
 
@@ -1078,6 +1110,44 @@ impl Client {
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_lineage(&self, id: &str) -> Result<Value, Error> {
         let answer = self.call(Method::GET, &format!("/jobs/{}/lineage", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids,
+    /// numbers and quoted text. A group has `fingerprint`, `error_type`, `message` (the last one), `count`,
+    /// `first_seen_at`, `last_seen_at`, `queues`, `types` and `job_ids`, the newest jobs of each queue and type, 50
+    /// at most. The server keeps the 2,000 groups of a queue and type that failed last, for 30 days after their last
+    /// failure. Failures of the last five seconds before a crash may be missing.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`.
+    pub async fn list_error_groups(&self, options: &ListErrorGroups) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("queue", options.queue.as_deref()),
+            ("type", options.job_type.as_deref()),
+            ("error_type", options.error_type.as_deref()),
+            ("tenant", options.tenant.as_deref()),
+            ("since", options.since.map(|value| value.to_string()).as_deref()),
+            ("sort", options.sort.as_deref()),
+            ("page", options.page.map(|value| value.to_string()).as_deref()),
+            ("per_page", options.per_page.map(|value| value.to_string()).as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/admin/errors{query}"), None).await?;
+        answer::list(&answer, &["items"])
+    }
+
+    /// One group of errors, with its `places` (the failures by queue and type) and those of its `jobs` that there
+    /// still are.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_request`.
+    pub async fn get_error_group(&self, fingerprint: &str, options: &GetErrorGroup) -> Result<Value, Error> {
+        let query = query(&[
+            ("queue", options.queue.as_deref()),
+            ("type", options.job_type.as_deref()),
+            ("tenant", options.tenant.as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/admin/errors/{}{query}", segment(fingerprint)), None).await?;
         answer::object(&answer)
     }
 }

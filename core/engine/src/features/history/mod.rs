@@ -6,7 +6,6 @@
 pub(crate) mod answer;
 mod attempts;
 pub mod commands;
-mod fingerprint;
 mod lineage;
 pub(crate) mod routes;
 mod search;

@@ -5,7 +5,7 @@ use ojs_model::{JobState, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::attempts::{Attempt, Ended, Failed};
-use super::fingerprint::fingerprint;
+use crate::features::errors::records::fingerprint;
 use crate::kernel::job::{JobRow, JobView, flag};
 
 /// Who has caused an event.

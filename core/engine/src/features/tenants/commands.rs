@@ -261,6 +261,7 @@ impl Transaction<'_> {
             return Ok(false);
         }
         self.tables.forget_usage(row.num)?;
+        self.tables.forget_errors_of(row.num)?;
         self.emit_tenant("tenant.deleted", &row, "");
         row = TenantRow { deleted_at: self.now.as_millis(), num: row.num, ..TenantRow::fresh(&row.id, row.created_at) };
         self.tables.put_tenant(&row)?;

@@ -313,12 +313,13 @@ impl WriterThread {
                     return Err(self.undone(fault));
                 }
                 self.metrics.happened(now, std::mem::take(&mut self.counters.facts));
+                self.metrics.errors.add(std::mem::take(&mut self.counters.failures));
                 self.metrics.exceeded(std::mem::take(&mut self.counters.exceeded));
                 self.metrics.starved(std::mem::take(&mut self.counters.starved));
                 self.metrics.departed(&std::mem::take(&mut self.counters.train_waits));
                 self.counters.backlog.committed(std::mem::take(&mut self.counters.shifts), now.as_millis());
                 if std::mem::take(&mut self.counters.emptied) {
-                    self.metrics.forget_minutes();
+                    self.metrics.forget_unwritten();
                 }
                 job_log::write(&std::mem::take(&mut self.counters.told));
                 for (queue, jobs) in ready {
@@ -349,14 +350,12 @@ impl WriterThread {
     /// Writes the figures of the last moments.
     fn flush(&mut self) {
         self.next_flush = Instant::now() + FLUSH;
-        let rows = self.metrics.take_minutes(self.tables.now(self.clock.as_ref()));
-        if rows.is_empty() {
+        let figures = self.metrics.take_unwritten(self.tables.now(self.clock.as_ref()));
+        if figures.is_empty() {
             return;
         }
-        if let Err(fault) = self.transaction(false, &[], |transaction| transaction.tables.put_stats(&rows)) {
-            tracing::warn!(error = %fault, "figures were not written; they are tried again");
-            self.metrics.put_minutes_back(&rows);
-        }
+        let written = self.transaction(false, &[], |transaction| figures.write(transaction.tables));
+        self.metrics.written(figures, written.err());
     }
 
     /// Time-driven work, and changes made by other processes.

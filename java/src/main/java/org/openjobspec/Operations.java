@@ -586,6 +586,52 @@ final class Operations {
         public Map<String, Object> getLineage(String id) {
             return run(Operation.whole("GET", Operation.place("/jobs/{id}/lineage", id), null));
         }
+
+        /**
+         * Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids,
+         * numbers and quoted text. A group has {@code fingerprint}, {@code error_type}, {@code message} (the last
+         * one), {@code count}, {@code first_seen_at}, {@code last_seen_at}, {@code queues}, {@code types} and
+         * {@code job_ids}, the newest jobs of each queue and type, 50 at most. The server keeps the 2,000 groups
+         * of a queue and type that failed last, for 30 days after their last failure. Failures of the last five
+         * seconds before a crash may be missing.
+         *
+         * @param queue only failures of jobs of this queue; null: not said
+         * @param jobType only this job type; {@code email.*} is all types that start with {@code email.}; null:
+         *     not said
+         * @param errorType only errors of this type; null: not said
+         * @param tenant only failures of jobs of this tenant; null: not said
+         * @param since only groups with a failure at this time or later; null: not said
+         * @param sort what comes first: {@code last_seen_at} (the default), {@code first_seen_at} or {@code
+         *     count}, the latest or the largest; null: not said
+         * @param page the page, from 1; null: not said
+         * @param perPage the most groups on the page, 1 to 100; 20 without it; null: not said
+         */
+        public List<Map<String, Object>> listErrorGroups(String queue, String jobType, String errorType, String tenant, Instant since, String sort, Integer page, Integer perPage) {
+            return run(Operation.list("GET", Operation.query("/admin/errors", Operation.members("queue", queue, "type", jobType, "error_type", errorType, "tenant", tenant, "since", text(since), "sort", sort, "page", page, "per_page", perPage)), null, "items", Members::of));
+        }
+
+        /** The same without what may be left out. */
+        public List<Map<String, Object>> listErrorGroups() {
+            return listErrorGroups(null, null, null, null, null, null, null, null);
+        }
+
+        /**
+         * One group of errors, with its {@code places} (the failures by queue and type) and those of its {@code
+         * jobs} that there still are.
+         *
+         * @param fingerprint the fingerprint, as the history of a job has it
+         * @param queue only failures of jobs of this queue; null: not said
+         * @param jobType only this job type; null: not said
+         * @param tenant only failures of jobs of this tenant; null: not said
+         */
+        public Map<String, Object> getErrorGroup(String fingerprint, String queue, String jobType, String tenant) {
+            return run(Operation.whole("GET", Operation.query(Operation.place("/admin/errors/{fingerprint}", fingerprint), Operation.members("queue", queue, "type", jobType, "tenant", tenant)), null));
+        }
+
+        /** The same without what may be left out. */
+        public Map<String, Object> getErrorGroup(String fingerprint) {
+            return getErrorGroup(fingerprint, null, null, null);
+        }
     }
 
     /** The methods of {@link Bulk}. */

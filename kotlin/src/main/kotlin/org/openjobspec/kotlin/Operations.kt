@@ -514,6 +514,38 @@ public abstract class Operations internal constructor() : Requests() {
     public suspend fun getLineage(jobId: String): Map<String, Any?> =
         run("GET", at("jobs", jobId, "lineage"), null, Reply.whole)
 
+    /**
+     * Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids, numbers and
+     * quoted text. A group has `fingerprint`, `error_type`, `message` (the last one), `count`, `first_seen_at`,
+     * `last_seen_at`, `queues`, `types` and `job_ids`, the newest jobs of each queue and type, 50 at most. The server keeps
+     * the 2,000 groups of a queue and type that failed last, for 30 days after their last failure. Failures of the last five
+     * seconds before a crash may be missing.
+     *
+     * @param queue only failures of jobs of this queue
+     * @param jobType only this job type; `email.*` is all types that start with `email.`
+     * @param errorType only errors of this type
+     * @param tenant only failures of jobs of this tenant
+     * @param since only groups with a failure at this time or later
+     * @param sort what comes first: `last_seen_at` (the default), `first_seen_at` or `count`, the latest or the largest
+     * @param page the page, from 1
+     * @param perPage the most groups on the page, 1 to 100; 20 without it
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun listErrorGroups(queue: String? = null, jobType: String? = null, errorType: String? = null, tenant: String? = null, since: Instant? = null, sort: String? = null, page: Int? = null, perPage: Int? = null): List<Map<String, Any?>> =
+        run("GET", query(at("admin", "errors"), given("queue" to queue, "type" to jobType, "error_type" to errorType, "tenant" to tenant, "since" to since?.toString(), "sort" to sort, "page" to page, "per_page" to perPage)), null, Reply.list("items"))
+
+    /**
+     * One group of errors, with its `places` (the failures by queue and type) and those of its `jobs` that there still are.
+     *
+     * @param fingerprint the fingerprint, as the history of a job has it
+     * @param queue only failures of jobs of this queue
+     * @param jobType only this job type
+     * @param tenant only failures of jobs of this tenant
+     * @throws OjsException NotFound, InvalidRequest
+     */
+    public suspend fun getErrorGroup(fingerprint: String, queue: String? = null, jobType: String? = null, tenant: String? = null): Map<String, Any?> =
+        run("GET", query(at("admin", "errors", fingerprint), given("queue" to queue, "type" to jobType, "tenant" to tenant)), null, Reply.whole)
+
 }
 
 /** The generated methods of `client.bulk`. */

@@ -6,7 +6,8 @@ const BYTES: usize = 8;
 
 /// The fingerprint of an error: 16 hexadecimal digits that depend on its type and on its message without ids, numbers
 /// and quoted text.
-pub(super) fn fingerprint(kind: &str, message: &str) -> String {
+#[must_use]
+pub fn fingerprint(kind: &str, message: &str) -> String {
     let digest = Sha256::digest(format!("{kind}\n{}", general(message)));
     ojs_model::hex::encode(digest.get(..BYTES).unwrap_or_default())
 }

@@ -1,0 +1,29 @@
+//! Error groups: failures that are the same but for ids, numbers and quoted text, counted together
+//! (docs/adr/0063-error-groups.md).
+//!
+//! A failed attempt is noted in memory after its commit, and the figures' own timer writes what has gathered: a job
+//! that succeeds passes no line of this.
+mod audit;
+pub mod commands;
+mod fingerprint;
+pub(crate) mod pending;
+pub mod records;
+pub(crate) mod routes;
+mod rules;
+
+use crate::kernel::hooks::Feature;
+
+/// Where it takes part in transactions.
+pub(crate) const FEATURE: Feature = Feature {
+    on_error: Some(|transaction, row, error| transaction.note_error(row, error)),
+    on_written: Some(|transaction| {
+        transaction.counters.failures = std::mem::take(&mut transaction.features.errors);
+        Ok(())
+    }),
+    prune: Some(|transaction, _| {
+        let now = transaction.now.as_millis();
+        Ok(transaction.tables.prune_errors(now)?)
+    }),
+    audit: Some(audit::CHECKS),
+    ..Feature::NONE
+};
