@@ -6,6 +6,7 @@ Each block is a program of its own, in an empty directory, with OJS_URL naming a
 with status 0. A Python block that begins with `# test_…` is run by pytest. A block that runs until it is told to stop is announced by a comment in the line before it:
 
     <!-- until: TEXT -->      it must print TEXT; then it gets SIGTERM, and must end with status 0
+    <!-- from: FILE -->       it is not run here: it must be a part of this file, line for line, which a test runs
 
 Commands that build (`make …`, `cargo …`) are not run again here: `make test` has done so. Rust blocks are tested by rustdoc, Go programs by scripts/go.sh test.
 """
@@ -24,6 +25,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```(?P<language>python|js|ruby|java|kotlin|sh)\n"
                    r"(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+#: A block of any language that is a part of a file.
+EXCERPT = re.compile(r"^<!-- from: (?P<source>.+?) -->\n```\w+\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 #: Seconds. A program that needs longer hangs; the worst of them compiles itself on a machine that does much else.
 PATIENCE = 180
 
@@ -40,11 +43,24 @@ class Snippet:
 
 def snippets(page: Path) -> list[Snippet]:
     """The blocks of a page, named by file and line."""
-    text = page.read_text()
+    # Excerpts are no programs: blank lines keep the numbers of the lines behind them.
+    text = EXCERPT.sub(lambda match: "\n" * match[0].count("\n"), page.read_text())
     found = []
     for match in BLOCK.finditer(text):
         line = text.count("\n", 0, match.start("code")) + 1
         found.append(Snippet(f"{page.relative_to(ROOT)}:{line}", match["language"], match["code"], match["until"]))
+    return found
+
+
+def excerpts(page: Path) -> list[tuple[str, str]]:
+    """The excerpts of a page, by file and line, and what is wrong with each, or nothing."""
+    text = page.read_text()
+    found = []
+    for match in EXCERPT.finditer(text):
+        place = f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, match.start('code')) + 1}"
+        source = ROOT / match["source"]
+        is_part = source.is_file() and f"\n{match['code']}" in f"\n{source.read_text()}"
+        found.append((place, "" if is_part else f"is no part of {match['source']}"))
     return found
 
 
@@ -169,7 +185,11 @@ def main() -> int:
     url = server.stdout.readline().removeprefix("listening on ").strip()
     pages = [ROOT / "README.md", ROOT / "python" / "README.md", ROOT / "node" / "README.md", ROOT / "ruby" / "README.md",
              ROOT / "java" / "README.md", ROOT / "kotlin" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    passed = failed = 0
+    checked = [(place, wrong) for page in pages for place, wrong in excerpts(page)]
+    for place, wrong in checked:
+        print(f"{'FAILED' if wrong else 'ok':<6} {place} {wrong}", flush=True)
+    failed = sum(bool(wrong) for _, wrong in checked)
+    passed = len(checked) - failed
     try:
         for snippet in (snippet for page in pages for snippet in snippets(page)):
             wrong = run(snippet, ojs, url)

@@ -2,7 +2,7 @@
 // Node.js nor the native half.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, test } from 'node:test';
@@ -195,6 +195,27 @@ test('the example for Cloudflare runs', async (t) => {
     status: 'completed',
     result: { sent: true },
   });
+});
+
+test('the example for Vercel runs', async () => {
+  const { EdgeRuntime } = edge('edge-runtime');
+  const example = path.join(ROOT, 'examples', 'serverless', 'vercel', 'api', 'ojs.mjs');
+  const copy = path.join(place, 'ojs.mjs');
+  copyFileSync(example, copy);
+  const source = `
+import POST, { config } from './ojs.mjs';
+if (config.runtime !== 'edge') throw new Error(config.runtime);
+addEventListener('fetch', (event) => event.respondWith(POST(event.request)));`;
+  const extend = (context) => Object.assign(context, { process: { env: { OJS_SIGNING_SECRET: SECRET } } });
+  const runtime = new EdgeRuntime({ initialCode: bundled(source, 'iife'), extend });
+  const body = pushed(job('email.send', ['ada@example.com']));
+  // Its clock is the true one.
+  const now = Math.floor(Date.now() / 1000);
+  assert.deepEqual(await (await send(runtime, body, signed(body, SECRET, now))).json(), {
+    status: 'completed',
+    result: { sent: true },
+  });
+  assert.equal((await send(runtime, body, {})).status, 401);
 });
 
 test('the example for Lambda runs', async (t) => {

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import azure.functions
 import functions_framework
 import hcl2
 import pytest
 import yaml
-from serverless_support import LambdaFunction, failures, job, sqs_event
+from serverless_support import NOW, SECRET, LambdaFunction, failures, job, pushed, signed, sqs_event
+
+from openjobspec import serverless
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "serverless"
 TEMPLATES = sorted(EXAMPLES.glob("*/template.yaml"))
@@ -80,8 +85,44 @@ def test_the_printed_template_is_completed_and_not_changed() -> None:
 def test_cloudformation_takes_the_template(template: Path) -> None:
     found = subprocess.run([Path(sys.executable).with_name("cfn-lint"), template], capture_output=True, text=True)
     assert (found.returncode, found.stdout) == (0, "")
-    mapping = yaml.load(template.read_text(), Template)["Resources"]["OJSWorkerFunction"]["Properties"]["Events"]
-    assert mapping["OJSQueue"]["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    resources = yaml.load(template.read_text(), Template)["Resources"]
+    for mapping in resources["OJSWorkerFunction"]["Properties"]["Events"].values():
+        if mapping["Type"] == "SQS":
+            assert mapping["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_the_queues_of_the_fifo_template_are_fifo_and_have_no_batching_window() -> None:
+    resources = yaml.load((EXAMPLES / "fifo" / "template.yaml").read_text(), Template)["Resources"]
+    queues = [one["Properties"] for one in resources.values() if one["Type"] == "AWS::SQS::Queue"]
+    assert [(one["FifoQueue"], one["QueueName"].endswith(".fifo")) for one in queues] == [(True, True)] * 2
+    (mapping,) = resources["OJSWorkerFunction"]["Properties"]["Events"].values()
+    assert "MaximumBatchingWindowInSeconds" not in mapping["Properties"]
+
+
+def test_the_functions_of_azure_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OJS_URL", raising=False)
+    monkeypatch.setenv("OJS_SIGNING_SECRET", SECRET)
+    folder = EXAMPLES / "azure"
+    monkeypatch.syspath_prepend(str(folder))
+    example: Any = importlib.import_module("function_app")
+    limits = json.loads((folder / "host.json").read_text())
+    limit = datetime.strptime(limits["functionTimeout"], "%H:%M:%S") - datetime.strptime("0", "%S")
+    assert limit.total_seconds() == 300, "the timeout that the handler is given"
+    triggers = {one.get_function_name(): one for one in example.app.get_functions()}
+    about = [(name, one.get_trigger().get_dict_repr()["type"]) for name, one in sorted(triggers.items())]
+    assert about == [("job", "serviceBusTrigger"), ("push", "httpTrigger")]
+    body = pushed(job("email.send", "ada@example.com"))
+    example.handler.clock = lambda: NOW
+
+    def push(headers: dict[str, str]) -> Any:
+        request = azure.functions.HttpRequest(method="POST", url="/api/push", headers=headers, body=body)
+        return triggers["push"].get_user_function()(request)
+
+    assert push({}).status_code == 401
+    assert json.loads(push(signed(body)).get_body()) == {"status": "completed", "result": {"sent": True}}
+    message = azure.functions.QueueMessage(id="1", body=json.dumps(job("email.send", "nobody")).encode())
+    with pytest.raises(serverless.DeliveryFailedError, match="nobody is no address"):
+        triggers["job"].get_user_function()(message)
 
 
 SYNTH = """

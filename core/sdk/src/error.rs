@@ -71,6 +71,10 @@ pub enum Error {
     /// A handler is registered for that job type already.
     #[error("a handler for '{0}' is registered already")]
     DuplicateHandler(String),
+    /// A job that the queue of a cloud has brought to a function has failed, or its outcome did not reach the server:
+    /// the queue shall bring it again.
+    #[error("the job shall be delivered again: {0}")]
+    DeliveryFailed(String),
     /// The worker has stopped, or the delivery is no longer its own.
     #[error("the worker no longer holds this job")]
     NotHeld,
@@ -144,6 +148,7 @@ impl Error {
             Self::UntrustedWebhook(_) => "untrusted_webhook",
             Self::Decryption(error) => error.code(),
             Self::DuplicateHandler(_) => "duplicate_handler",
+            Self::DeliveryFailed(_) => "handler_error",
             Self::NotHeld => "not_held",
         }
     }

@@ -168,6 +168,9 @@ fn fault(error: reqwest::Error) -> Fault {
     if let Some(refused) = refusal(&error) {
         return Fault::Refused(refused);
     }
+    if let Some(told) = tls::distrust(&error) {
+        return Fault::Unreachable(format!("cannot connect: {told}"));
+    }
     // The URL may hold a token: it is not repeated. The cause is at the end of the chain.
     let error = error.without_url();
     let mut told = error.to_string();

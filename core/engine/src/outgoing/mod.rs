@@ -9,6 +9,8 @@ mod answer;
 #[cfg(feature = "sqs")]
 mod aws;
 #[cfg(feature = "outgoing")]
+mod cause;
+#[cfg(feature = "outgoing")]
 mod client;
 pub(crate) mod guard;
 pub(crate) mod input;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
+use super::cause::cause_of;
 use super::guard::{Guard, Refused};
 use super::options::{self, Names};
 
@@ -42,14 +43,7 @@ impl Resolve for GuardedResolver {
 
 /// Finds a refusal of the guard among the causes of a client's error.
 pub(super) fn refusal(error: &(dyn std::error::Error + 'static)) -> Option<Refused> {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        if let Some(refused) = error.downcast_ref::<Refused>() {
-            return Some(refused.clone());
-        }
-        cause = error.source();
-    }
-    None
+    cause_of::<Refused>(error).cloned()
 }
 
 /// The resolver of the operating system.

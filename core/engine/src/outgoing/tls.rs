@@ -1,7 +1,9 @@
 //! TLS to other servers: the authorities that the system trusts, ring as provider (decision record 2).
 use std::sync::Arc;
 
-use rustls::{ClientConfig, Error, RootCertStore};
+use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
+
+use super::cause::cause_of;
 
 /// The settings. Without any authority in the system, no server is trusted, and plain HTTP still works.
 ///
@@ -19,4 +21,19 @@ pub fn config() -> Result<ClientConfig, Error> {
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
+}
+
+/// What is wrong with the certificate of a server, for the person who registered its address; `None` for other errors.
+pub(super) fn distrust(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    use CertificateError as Wrong;
+    let Error::InvalidCertificate(wrong) = cause_of::<Error>(error)? else { return None };
+    let told = match wrong {
+        Wrong::Expired | Wrong::ExpiredContext { .. } => "its certificate has expired",
+        Wrong::NotValidYet | Wrong::NotValidYetContext { .. } => "its certificate is not valid yet",
+        Wrong::NotValidForName | Wrong::NotValidForNameContext { .. } => "its certificate is for another host",
+        Wrong::UnknownIssuer => "its certificate is signed by an authority that this machine does not trust",
+        Wrong::Revoked => "its certificate was revoked",
+        other => return Some(format!("its certificate is not accepted: {other}")),
+    };
+    Some(told.to_owned())
 }

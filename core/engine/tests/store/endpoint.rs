@@ -90,7 +90,12 @@ pub struct Endpoint {
 impl Endpoint {
     /// Answers the first request with the first reply, and so on; the last one is for all that follow.
     pub async fn new(replies: Vec<Reply>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::at("127.0.0.1:0", replies).await
+    }
+
+    /// The same, on an address of this machine.
+    pub async fn at(address: &str, replies: Vec<Reply>) -> Self {
+        let listener = TcpListener::bind(address).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (sender, requests) = unbounded_channel();
         let (connections, served) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));

@@ -22,6 +22,7 @@ crate::on_every_store!(
     five_failures_open_the_breaker_and_the_jobs_can_be_fetched,
     a_wrong_address_disables_the_endpoint_until_it_is_changed,
     private_targets_are_refused_also_when_a_name_changes_its_meaning,
+    a_name_that_means_this_machine_from_the_second_look_up_on_is_refused_then,
     a_receiver_whose_clock_is_off_refuses_and_the_reason_is_shown,
     a_job_that_is_cancelled_during_the_call_stays_cancelled,
     an_endpoint_that_is_deleted_during_the_call_settles_its_job,
@@ -172,6 +173,30 @@ async fn private_targets_are_refused_also_when_a_name_changes_its_meaning(b: Ben
     let reason = "rebinding.example is not a public address; an operator may allow it";
     assert_eq!(shown(&b, &id).await["last_failure"]["reason"], reason);
     assert_eq!(endpoint.connections(), 0, "nothing reached this machine");
+}
+
+async fn a_name_that_means_this_machine_from_the_second_look_up_on_is_refused_then(b: Bench) {
+    // Another address of this machine stands for a public one: the operator allows it, and it alone.
+    let (outside, inside) = (IpAddr::from([127, 0, 0, 2]), IpAddr::from([127, 0, 0, 1]));
+    let names = Rebinding(Mutex::new(vec![inside, outside]));
+    let b = with_outgoing(b, |outgoing| {
+        outgoing.allow_insecure = false;
+        outgoing.allow = vec![outside.to_string().parse().unwrap()];
+        outgoing.names = Some(Arc::new(names));
+    })
+    .await;
+    let private = Endpoint::new(vec![completed()]).await;
+    let allowed = Endpoint::at(&format!("{outside}:{}", private.port), vec![completed()]).await;
+    let mut ends = ends(&b).await;
+    let id = register(&b, &format!("https://rebinding.example:{}/", private.port), json!({"max_concurrency": 1})).await;
+    b.job().await;
+    assert_eq!(retried(&mut ends).await, "push_unreachable", "it is reached, and speaks no TLS");
+    assert_eq!((allowed.connections(), private.connections()), (1, 0));
+    b.job().await;
+    assert_eq!(retried(&mut ends).await, "push_target_refused");
+    let reason = "rebinding.example is not a public address; an operator may allow it";
+    assert_eq!(shown(&b, &id).await["last_failure"]["reason"], reason);
+    assert_eq!((allowed.connections(), private.connections()), (1, 0), "no connection to this machine");
 }
 
 async fn a_receiver_whose_clock_is_off_refuses_and_the_reason_is_shown(b: Bench) {

@@ -1,6 +1,5 @@
 //! AWS Lambda: SQS, function URLs, API Gateway, EventBridge, and direct invocations.
 use std::collections::HashMap;
-use std::ops::Deref;
 use std::time::SystemTime;
 
 use base64::Engine as _;
@@ -10,10 +9,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
-use super::builder::Builder;
 use super::deadline::Deadline;
 use super::delivery::Delivery;
-use super::push::PushHandler;
+use super::push::{PushHandler, platform};
 use super::runs::Settled;
 use crate::error::Error;
 use crate::worker::Ended;
@@ -43,26 +41,9 @@ use crate::worker::Ended;
 #[derive(Debug)]
 pub struct LambdaHandler(PushHandler);
 
-impl From<PushHandler> for LambdaHandler {
-    fn from(handler: PushHandler) -> Self {
-        Self(handler)
-    }
-}
-
-impl Deref for LambdaHandler {
-    type Target = PushHandler;
-
-    fn deref(&self) -> &PushHandler {
-        &self.0
-    }
-}
+platform!(LambdaHandler);
 
 impl LambdaHandler {
-    /// Settings step by step; what is not set comes from the environment, then from the defaults.
-    pub fn builder() -> Builder<Self> {
-        Builder::default()
-    }
-
     /// Takes an event of any kind; its members say which. `deadline` is when Lambda ends the function.
     ///
     /// # Errors
@@ -127,14 +108,14 @@ impl LambdaHandler {
     /// Runs the job in `detail`, and returns `status`, `job_id`, and `result` or `error`.
     ///
     /// # Errors
-    /// [`Error::Middleware`] with its message when the job has failed and no server has stored that: then Lambda
+    /// [`Error::DeliveryFailed`] with its message when the job has failed and no server has stored that: then Lambda
     /// calls the function again. [`Error::Validation`] for what is no job.
     pub async fn handle_event_bridge(&self, event: Value, deadline: impl Into<Option<SystemTime>>) -> Result<Value, Error> {
         let detail = event.get("detail").ok_or_else(|| Error::validation("detail", "an event has its job in 'detail'"))?;
         let delivery = Delivery::parse(detail.to_string().as_bytes())?;
         let id = delivery.id.clone();
         let (ended, taken) = self.settled(delivery, self.until(deadline.into())).await?;
-        if taken { told(&ended, &id) } else { Err(Error::Middleware(reason(&ended))) }
+        if taken { told(&ended, &id) } else { Err(ended.again()) }
     }
 
     /// Runs the job that the event is, and returns `status`, `job_id`, and `result` or `error`.
@@ -207,10 +188,6 @@ fn told(ended: &Ended, job_id: &str) -> Result<Value, Error> {
         members.insert("job_id".to_owned(), job_id.into());
     }
     Ok(told)
-}
-
-fn reason(ended: &Ended) -> String {
-    ended.failure().map_or_else(|| "the outcome did not reach the server".to_owned(), |failure| failure.message.clone())
 }
 
 /// The message group of a FIFO queue; `None` in a standard queue, where groups order nothing.

@@ -2,8 +2,9 @@
 //! (`docs/guide/serverless-rust.md`).
 //!
 //! A handler does not know how it was called. Here it runs for a signed push delivery ([`PushHandler`]), for messages
-//! of SQS, function URLs, API Gateway, EventBridge and direct calls of AWS Lambda ([`LambdaHandler`]). No runtime of a
-//! platform is a dependency: events are JSON, requests are those of the crate `http`.
+//! of SQS, function URLs, API Gateway, EventBridge and direct calls of AWS Lambda ([`LambdaHandler`]), for CloudEvents
+//! and messages of Pub/Sub ([`GoogleHandler`]), for queues of Azure ([`AzureHandler`]). No runtime of a platform is a
+//! dependency: events are JSON, requests are those of the crate `http`.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), ojs::Error> {
@@ -22,14 +23,19 @@
 //! # Ok(()) }
 //! ```
 mod answer;
+mod azure;
+mod brought;
 mod builder;
 mod deadline;
 mod delivery;
+mod google;
 mod lambda;
 mod push;
 mod replays;
 mod runs;
 
+pub use azure::AzureHandler;
 pub use builder::Builder;
+pub use google::GoogleHandler;
 pub use lambda::LambdaHandler;
 pub use push::PushHandler;

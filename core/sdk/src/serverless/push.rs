@@ -15,8 +15,32 @@ use crate::error::Error;
 use crate::webhook::verify_webhook_at;
 use crate::worker::{HandlerError, JobContext, Worker};
 
-/// The most that the body of a push delivery may have, in bytes: AWS Lambda takes no more.
-const MAX_BODY: usize = 6 << 20;
+/// What every handler of a platform is: a [`PushHandler`] with more kinds of requests.
+macro_rules! platform {
+    ($handler:ident) => {
+        impl From<PushHandler> for $handler {
+            fn from(handler: PushHandler) -> Self {
+                Self(handler)
+            }
+        }
+
+        impl std::ops::Deref for $handler {
+            type Target = PushHandler;
+
+            fn deref(&self) -> &PushHandler {
+                &self.0
+            }
+        }
+
+        impl $handler {
+            /// Settings step by step; what is not set comes from the environment, then from the defaults.
+            pub fn builder() -> $crate::serverless::Builder<Self> {
+                $crate::serverless::Builder::default()
+            }
+        }
+    };
+}
+pub(super) use platform;
 
 /// Answers push deliveries: requests of the crate `http`, as axum, hyper and others have them.
 ///
@@ -91,13 +115,8 @@ impl PushHandler {
     }
 
     pub(super) async fn answered(&self, method: &Method, headers: &HeaderMap, body: &[u8], deadline: Deadline) -> Answer {
-        if method != Method::POST {
-            let message = "a push delivery is a POST request";
-            return Answer::refusal(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message, None);
-        }
-        if body.len() > MAX_BODY {
-            let message = format!("a push delivery has at most {MAX_BODY} bytes");
-            return Answer::refusal(StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large", &message, None);
+        if let Some(refusal) = Answer::wrong_request(method, body, "a push delivery") {
+            return refusal;
         }
         let now = self.settings.now();
         if !self.settings.unsigned

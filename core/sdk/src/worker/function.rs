@@ -69,6 +69,12 @@ impl Ended {
         }
     }
 
+    /// Why a queue shall bring the job again.
+    pub fn again(&self) -> Error {
+        let told = self.failure().map_or("the outcome did not reach the server", |failure| &failure.message);
+        Error::DeliveryFailed(told.to_owned())
+    }
+
     /// The answer to a push delivery: `status`, and `result`, or `error` with `requeue` and `delay_ms`.
     pub fn answer(&self) -> Result<BTreeMap<String, Box<RawValue>>, Error> {
         let mut members: BTreeMap<String, Box<RawValue>> =

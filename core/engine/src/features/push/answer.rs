@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::delivery::ANSWER_BYTES;
 use super::health::{Note, Sign};
 use crate::kernel::command::Outcome;
 use crate::outgoing::{Answer, Fault};
@@ -64,9 +65,14 @@ impl Verdict {
 
     /// A function has answered.
     fn told(answer: &Answer) -> Self {
+        if !answer.is_whole {
+            let is_long = answer.body.len() >= ANSWER_BYTES;
+            let why =
+                if is_long { format!("it has more than {ANSWER_BYTES} bytes") } else { "its end did not arrive".to_owned() };
+            return Self::unreadable(answer, &why);
+        }
         let told: Told<'_> = match serde_json::from_str(&answer.body) {
-            Ok(told) if answer.is_whole => told,
-            Ok(_) => return Self::unreadable(answer, "its end did not arrive"),
+            Ok(told) => told,
             Err(error) => return Self::unreadable(answer, &error.to_string()),
         };
         let outcome = match told.status {

@@ -16,8 +16,8 @@ use crate::outgoing::{Bounds, Post};
 const PREFIX: &str = "del_";
 /// What requests of push delivery name themselves.
 const USER_AGENT: &str = "OJS-Push/1.0";
-/// Bytes of an answer beside the result that it carries.
-const FRAME_BYTES: usize = 64 * 1024;
+/// Bytes of an answer that are read: a result, and what is beside it.
+pub(super) const ANSWER_BYTES: usize = MAX_RESULT_BYTES + 64 * 1024;
 /// Bits of an id that hold the lease token: what a UUID has behind its variant.
 const LEASE_BITS: u128 = (1 << 62) - 1;
 
@@ -91,7 +91,7 @@ pub(crate) fn post(endpoint: &EndpointRow, id: &str, body: String, now: Timestam
     // A receiver may see a delivery again within this time at most: an attempt and its lease.
     add(&mut headers, "x-ojs-idempotency-window", &timeout.saturating_mul(2).as_secs().max(1).to_string());
     // A signed body goes to the registered address only, so no redirect is followed.
-    let bounds = Bounds { timeout: Some(timeout), answer_bytes: MAX_RESULT_BYTES + FRAME_BYTES, redirects: 0 };
+    let bounds = Bounds { timeout: Some(timeout), answer_bytes: ANSWER_BYTES, redirects: 0 };
     Post { url: endpoint.endpoint.clone(), headers, body: Bytes::from(body), bounds, aws: None }
 }
 

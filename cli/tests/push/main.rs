@@ -7,10 +7,14 @@
     clippy::indexing_slicing,
     reason = "a failed unwrap is a failed test"
 )]
+mod certificates;
+#[path = "../common/mod.rs"]
 mod common;
 #[allow(dead_code, reason = "each file of tests uses a part of it")]
-#[path = "../../core/engine/tests/store/endpoint.rs"]
+#[path = "../../../core/engine/tests/store/endpoint.rs"]
 mod endpoint;
+mod faults;
+mod signatures;
 
 use common::{fails, json_of, says};
 use endpoint::{Endpoint, Reply};
