@@ -36,10 +36,25 @@ typedef struct ojs_server ojs_server;
 typedef struct ojs_answer ojs_answer;
 typedef struct ojs_transport ojs_transport;
 typedef struct ojs_relay ojs_relay;
+typedef struct ojs_enqueue_next ojs_enqueue_next;
+typedef struct ojs_handler_next ojs_handler_next;
+typedef struct ojs_events ojs_events;
 
 
 // The interface: `major << 16 | minor`. A new minor adds, a new major changes.
 #define OJS_ABI (1 << 16)
+
+// Just around what is inside: the last one to run before it.
+#define OJS_LAYER_INNERMOST 0
+
+// Around all others.
+#define OJS_LAYER_OUTERMOST 1
+
+// Directly around the layer that is named.
+#define OJS_LAYER_BEFORE 2
+
+// Directly inside the layer that is named.
+#define OJS_LAYER_AFTER 3
 
 // What kind of error it is; the same in every language.
 enum ojs_class
@@ -294,6 +309,23 @@ typedef void (*ojs_destroy_fn)(void *user_data);
 // Runs a job. What it leaves in `answer` counts; nothing means: done, without a result. `job` and `answer` live until it returns.
 typedef void (*ojs_handler_fn)(void *user_data, const ojs_job *job, const ojs_answer *answer);
 
+// A layer around enqueueing. `request` is the job as JSON: `type`, `args`, perhaps `meta` and `options`. It goes on
+// with ojs_enqueue_next_run(), once; a job with which it does not go on is dropped. What it leaves in `job` (it may
+// hand the same pointer on), or else what came back from inside, goes outwards; the library frees it. An error that it
+// returns ends the enqueue, and is what its caller gets: one from inside, or one of ojs_error_new().
+typedef ojs_error *(*ojs_enqueue_layer_fn)(void *user_data,
+                                           ojs_slice request,
+                                           const ojs_enqueue_next *next,
+                                           ojs_buf **job);
+
+// A layer around handlers. It goes on with ojs_handler_next_run(), once; where it does not, the handler does not run.
+// What is in `answer` then, see ojs_answer_outcome(), it may replace: the last answer counts. All pointers live until
+// it returns.
+typedef void (*ojs_handler_layer_fn)(void *user_data,
+                                     const ojs_job *job,
+                                     const ojs_answer *answer,
+                                     const ojs_handler_next *next);
+
 // Settings of a server. Fill with ojs_server_options_init(), then change.
 typedef struct {
     // Set by ojs_server_options_init().
@@ -364,6 +396,10 @@ OJS_MUST_USE
 ojs_error *ojs_error_of(uint16_t status,
                         ojs_slice body);
 
+// An error of the program's own, for layers: its class is OJS_CLASS_VALIDATION. An empty `code` is `middleware`, and
+// an empty `message` one that says so.
+OJS_MUST_USE ojs_error *ojs_error_new(ojs_slice code, ojs_slice message);
+
 // Its kind; OJS_CLASS_NONE of NULL.
 ojs_class ojs_error_class(const ojs_error *error);
 
@@ -407,7 +443,7 @@ ojs_error *ojs_client_new(ojs_slice url,
                           ojs_client **out);
 
 // A client on the same connection, with the requests of one tenant: they see and change what belongs to it, and the
-// jobs are the tenant's. Closing it leaves the connection open.
+// jobs are the tenant's. It shares the layers. Closing it leaves the connection open.
 OJS_MUST_USE ojs_error *ojs_client_of_tenant(const ojs_client *client, ojs_slice tenant, ojs_client **out);
 
 // Any call of the protocol: `path` is relative to /ojs/v1 (or is /ojs/manifest), `body` is JSON or empty; `out` is the body of a
@@ -460,6 +496,10 @@ ojs_error *ojs_client_close(const ojs_client *client);
 
 // Frees a client. Workers made from it go on.
 void ojs_client_free(ojs_client *client);
+
+// Goes on inwards with this job (empty: with the same one). `job` gets the job as the server stored it, as JSON; in a
+// batch, which is sent after all its jobs have passed, the job as it will be sent. It may be NULL.
+OJS_MUST_USE ojs_error *ojs_enqueue_next_run(const ojs_enqueue_next *next, ojs_slice request, ojs_buf **job);
 
 // Sets the options that jobs of this type have unless their enqueue says otherwise, for all clients of the process: a JSON object by the
 // names on the wire, `{"queue": "mail", "retry": 8, "timeout": "5m"}`. It takes the place of what was set before; `{}` sets nothing. An
@@ -606,6 +646,10 @@ ojs_error *ojs_worker_set_doorbell(const ojs_worker *worker,
 // Before pulling from an event loop: what comes from now on rings again.
 OJS_MUST_USE ojs_error *ojs_worker_rearm(const ojs_worker *worker);
 
+// Goes on inwards with this job (NULL: with the same one). It returns when the handler has. An error says that the
+// layer has called it before: nothing was run.
+OJS_MUST_USE ojs_error *ojs_handler_next_run(const ojs_handler_next *next, const ojs_job *job);
+
 // Starts the worker and runs `handler` for its jobs, on `threads` threads of the library (0: as many as its concurrency). Returns
 // when the worker is over: stop it with ojs_worker_stop() from another thread or from a handler. `destroy` may be NULL; it is called
 // once, after the last handler has returned, also when this function fails.
@@ -631,11 +675,94 @@ OJS_MUST_USE ojs_error *ojs_answer_release(const ojs_answer *answer);
 // The job runs again after `delay_ms`; no failure is counted.
 OJS_MUST_USE ojs_error *ojs_answer_snooze(const ojs_answer *answer, uint64_t delay_ms);
 
+// How the job ends as things stand, for layers: `kind` is a number of ojs_frame.h (0 completed, 1 failed, 2 released,
+// 3 snoozed), `payload` the result or the failure as JSON, NULL when there is none.
+OJS_MUST_USE ojs_error *ojs_answer_outcome(const ojs_answer *answer, uint32_t *kind, ojs_buf **payload);
+
 // Why the handler should stop. Costs nothing; ask often.
 ojs_cancel ojs_answer_cancelled(const ojs_answer *answer);
 
 // Extends the lease now; `verdict` is why the handler should stop.
 OJS_MUST_USE ojs_error *ojs_answer_heartbeat(const ojs_answer *answer, ojs_cancel *verdict);
+
+// Adds a layer around the enqueues of a client and of its tenants' clients: `place` is one of OJS_LAYER_INNERMOST, …,
+// `beside` the layer that it stands beside, or empty. Possible until the first enqueue. `trace_inject`, `auth`,
+// `validate`, `unique`, `rate_limit` and `encrypt` keep this order; other names may stand anywhere. Layers run on the
+// thread that enqueues, or, for a call with a callback, on a thread of the library. They run for each job of
+// ojs_client_enqueue(), of a call of `/jobs`, `/jobs/batch` or `/jobs/bulk`, and of ojs_outbox_encrypted(). `destroy`
+// may be NULL; it is called once, when the layer is not needed any more, also when this function fails.
+OJS_MUST_USE
+ojs_error *ojs_client_add_layer(const ojs_client *client,
+                                ojs_slice name,
+                                uint32_t place,
+                                ojs_slice beside,
+                                ojs_enqueue_layer_fn layer,
+                                void *user_data,
+                                ojs_destroy_fn destroy);
+
+// Takes a layer out of a client's chain. Possible until the first enqueue.
+OJS_MUST_USE ojs_error *ojs_client_remove_layer(const ojs_client *client, ojs_slice name);
+
+// The names of a client's layers, outermost first: a JSON array.
+OJS_MUST_USE ojs_error *ojs_client_layers(const ojs_client *client, ojs_buf **out);
+
+// Adds a layer around the handlers of ojs_worker_run(): `place` is one of OJS_LAYER_INNERMOST, …, `beside` the layer
+// that it stands beside, or empty. Possible until the worker runs. Layers run on the handlers' threads. `destroy` may
+// be NULL; it is called once, when the layer is not needed any more, also when this function fails.
+OJS_MUST_USE
+ojs_error *ojs_worker_add_layer(const ojs_worker *worker,
+                                ojs_slice name,
+                                uint32_t place,
+                                ojs_slice beside,
+                                ojs_handler_layer_fn layer,
+                                void *user_data,
+                                ojs_destroy_fn destroy);
+
+// Takes a layer out of a worker's chain. Possible until the worker runs.
+OJS_MUST_USE ojs_error *ojs_worker_remove_layer(const ojs_worker *worker, ojs_slice name);
+
+// The names of a worker's layers, outermost first: a JSON array.
+OJS_MUST_USE ojs_error *ojs_worker_layers(const ojs_worker *worker, ojs_buf **out);
+
+// Says what the request hands on that this thread works on: a JSON object of metadata, `traceparent` and others; empty
+// when the request is over. Jobs get it where their client has the layer ojs_context_carry().
+OJS_MUST_USE ojs_error *ojs_context_set(ojs_slice meta);
+
+// What was said: a JSON object, `{}` outside of a request.
+OJS_MUST_USE ojs_error *ojs_context_get(ojs_buf **out);
+
+// A layer for ojs_client_add_layer(): jobs carry in their metadata what the request of this thread hands on; what a
+// job says itself stays. With ojs_context_restore() the trace goes from a request into its jobs, and on into theirs.
+OJS_MUST_USE
+ojs_error *ojs_context_carry(void *user_data,
+                             ojs_slice request,
+                             const ojs_enqueue_next *next,
+                             ojs_buf **job);
+
+// A layer for ojs_worker_add_layer(): around the handler it is as in the request that made the job, and jobs that the
+// handler enqueues carry the same.
+void ojs_context_restore(void *user_data, const ojs_job *job, const ojs_answer *answer, const ojs_handler_next *next);
+
+// A job, as JSON, with further metadata, a JSON object: for layers. Of a member that the job has already, `keep` says
+// whose value counts: with it the job's.
+OJS_MUST_USE ojs_error *ojs_request_with_meta(ojs_slice request, ojs_slice meta, bool keep, ojs_buf **out);
+
+// Follows what happens: jobs, queues, workers, workflows. `filter` is a JSON object, or empty: `types`, `queues` and
+// `job_types` are lists of names (types may end in `*`), `after` is the id of the event behind which it begins, `""`
+// the oldest that is kept; without it it begins where the log ends when the first event is asked for.
+OJS_MUST_USE ojs_error *ojs_events_new(const ojs_client *client, ojs_slice filter, ojs_events **out);
+
+// The next event, a JSON object of `id`, `type`, `time`, `subject` and `data`; waits for it for at most `wait_ms`
+// (negative: until there is one, or an unblock). NULL when there was none. When the connection is lost it asks again
+// from where it was: no event is missed, none comes twice. A refusal, and a fault of the first request, ends it: the
+// class is then CLOSED from the next call on. For one thread at a time; others wait for their turn.
+OJS_MUST_USE ojs_error *ojs_events_next(const ojs_events *events, int64_t wait_ms, ojs_buf **event);
+
+// Sends the one who waits in ojs_events_next() home, once; else the next one.
+void ojs_events_unblock(const ojs_events *events);
+
+// Frees a list of events.
+void ojs_events_free(ojs_events *events);
 
 // Fills in the size and the defaults.
 void ojs_server_options_init(ojs_server_options *options);
@@ -695,12 +822,10 @@ ojs_error *ojs_outbox_migration(ojs_slice database,
                                 ojs_slice table,
                                 ojs_buf **out);
 
-// An enqueue request as a row shall hold it: with its arguments encrypted, where the client does so. Call it before staging: the relay
-// encrypts nothing.
-OJS_MUST_USE
-ojs_error *ojs_outbox_encrypted(const ojs_client *client,
-                                ojs_slice request,
-                                ojs_buf **out);
+// An enqueue request as a row shall hold it: after the layers of the client, and with its arguments encrypted, where
+// the client does so. Call it before staging: the relay runs no layers and encrypts nothing. Where a layer drops the
+// job the class is NOT_ENQUEUED.
+OJS_MUST_USE ojs_error *ojs_outbox_encrypted(const ojs_client *client, ojs_slice request, ojs_buf **out);
 
 // Prepares a job, given as an enqueue request, as a row of an outbox: `{"id", "sql", "params"}`. Run the statement in the
 // transaction that the job belongs to. The parameters are texts, or null; `paramstyle` says how they are written:

@@ -58,8 +58,8 @@ mkdir -p "$out"
 step() { printf '\n-- %s\n' "$1"; shift; "$@"; }
 
 vectors=tests/vectors/vectors.json
-for test in ojs outbox vectors worker_vectors; do
-  case $test in vectors) with=("$vectors") ;; worker_vectors) with=("$vectors" tests/vectors/judge.py) ;; *) with=() ;; esac
+for test in ojs outbox layers vectors worker_vectors; do
+  case $test in layers | vectors) with=("$vectors") ;; worker_vectors) with=("$vectors" tests/vectors/judge.py) ;; *) with=() ;; esac
   step "$test: C11, shared" cc -std=c11 -g "${warnings[@]}" "${include[@]}" "tests/c/test_$test.c" -o "$out/$test-shared" "${shared[@]}" -lpthread
   "$out/$test-shared" "${with[@]}"
   step "$test: C++17, shared" c++ -std=c++17 -g "${warnings[@]}" "${include[@]}" -x c++ "tests/c/test_$test.c" -x none -o "$out/$test-cpp" "${shared[@]}" -lpthread

@@ -144,7 +144,7 @@ def suites() -> list[Suite]:
         Suite("c", "c", [*built, "scripts/c.sh", "test"], needs=("build",), minutes=40),
         Suite("java", "java", [*built, "scripts/java.sh", "test"], needs=("build",), minutes=40),
         Suite("adapter-java", "java", databases + [*built, "scripts/java.sh", "adapters"], needs=("java",), minutes=40),
-        Suite("kotlin", "kotlin", [*built, "scripts/kotlin.sh", "test"], needs=("build",), minutes=40),
+        Suite("kotlin", "kotlin", databases + [*built, "scripts/kotlin.sh", "test"], needs=("build",), minutes=40),
         Suite("go", "go", [*built, "scripts/go.sh", "test"], needs=("build",), minutes=40),
         Suite("adapter-go", "go", databases + [*built, "scripts/go.sh", "adapters"], needs=("go",), minutes=40),
         Suite("ruby-build", "build", [*built, "scripts/ruby.sh"], needs=("build",)),

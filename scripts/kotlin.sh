@@ -3,7 +3,8 @@
 #
 #     kotlin.sh               build
 #     kotlin.sh test          build, run the tests, install into the local Maven repository, and run examples/kotlin, a project that uses
-#                             the two jars as users do
+#                             the two jars as users do; wanted besides: servers of PostgreSQL and MariaDB, named by OJS_TEST_POSTGRES and
+#                             OJS_TEST_MYSQL (postgres-fixture -- mariadb-fixture scripts/kotlin.sh test)
 #
 # PROFILE=debug takes the debug profile. Wanted: a JDK 22 or later and Maven (setup.sh java). The package itself runs on JDK 17.
 set -euo pipefail

@@ -10,7 +10,7 @@ step() { printf '\n-- %s\n' "$1"; shift; time "$@"; }
 
 cargo build --release --locked --workspace --all-targets
 export OJS_BUILT=1
-scripts/python.sh && scripts/node.sh && scripts/ruby.sh && scripts/go.sh && scripts/java.sh
+scripts/python.sh && scripts/node.sh && scripts/ruby.sh && scripts/go.sh && scripts/java.sh && scripts/kotlin.sh
 step Outbox env OJS_SOAK_ROWS="${OJS_SOAK_ROWS:-1000000}" cargo test --release --locked --workspace --test relay_fire -- --nocapture
 step Rust cargo test --release --locked --workspace --test soak
 step Python .venv/bin/python -m pytest -q -c python/pyproject.toml python/tests/test_soak.py
@@ -19,3 +19,4 @@ step Ruby ruby -Iruby/lib -Iruby/test -e 'require "./ruby/test/soak_test"; exit 
 step Go env -C go go test -count=1 -v -timeout 2h -run TestSoak .
 export JAVA_HOME=$(scripts/jdk.sh)
 step Java env -C java mvn --batch-mode --quiet --no-transfer-progress -Dtest=BoundaryTest#memoryDoesNotGrowWithTheJobs test
+step Kotlin env -C kotlin mvn --batch-mode --quiet --no-transfer-progress -Dtest=BoundaryTest#memoryDoesNotGrowWithTheJobs test

@@ -117,10 +117,10 @@ static value_t member(value_t object, const char *name) {
     return missing;
 }
 
-static long number(value_t value) { return there(value) ? strtol(value.in->text + token(value)->start, NULL, 10) : 0; }
+static inline long number(value_t value) { return there(value) ? strtol(value.in->text + token(value)->start, NULL, 10) : 0; }
 
 // Appends a value without blanks.
-static void push_value(text_t *out, value_t value) {
+static inline void push_value(text_t *out, value_t value) {
     bool string = token(value)->type == JSMN_STRING, inside = string;
     if (string) push_text(out, "\"");
     ojs_slice slice = raw(value);
@@ -163,7 +163,7 @@ static text_t unescaped(value_t value) {
 }
 
 // Whether two values are the same, whatever the order of members and the spelling of numbers.
-static bool same(value_t a, value_t b) {
+static inline bool same(value_t a, value_t b) {
     if (!there(a) || !there(b)) return there(a) == there(b);
     if (token(a)->type != token(b)->type) return false;
     ojs_slice left = raw(a), right = raw(b);

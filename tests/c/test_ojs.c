@@ -579,6 +579,33 @@ static void callbacks(const char *url) {
     ojs_client_free(client);
 }
 
+// Operations without a function of their own are calls.
+static void push_endpoints(const char *url) {
+    ojs_client *client = client_of(url);
+    ojs_buf *out = NULL;
+    ojs_slice endpoint = S("{\"endpoint\":\"https://192.0.43.8/jobs\",\"job_types\":[\"never.pushed\"]}");
+    OK(ojs_client_call(client, S("POST"), S("/push/endpoints"), endpoint, &out));
+    CHECK(contains(ojs_buf_slice(out), "\"id\":\"push_"));
+    char path[80] = "/push/endpoints/";
+    ojs_slice text = ojs_buf_slice(out);
+    for (size_t at = 0; at + 41 < text.len; at++) {
+        if (memcmp(text.ptr + at, "\"push_", 6) == 0) {
+            memcpy(path + 16, text.ptr + at + 1, 41);
+            break;
+        }
+    }
+    ojs_buf_free(out);
+    OK(ojs_client_call(client, S("GET"), S("/push/endpoints"), none(), &out));
+    CHECK(contains(ojs_buf_slice(out), path + 16));
+    ojs_buf_free(out);
+    OK(ojs_client_call(client, S("PATCH"), S(path), S("{\"active\":false}"), &out));
+    CHECK(contains(ojs_buf_slice(out), "\"active\":false"));
+    ojs_buf_free(out);
+    OK(ojs_client_call(client, S("DELETE"), S(path), none(), NULL));
+    FAILS(OJS_CLASS_NOT_FOUND, "", ojs_client_call(client, S("GET"), S(path), none(), NULL));
+    ojs_client_free(client);
+}
+
 static void logs(void) {
     ojs_logs_level(5);
     ojs_client *client = client_of("memory:c-logs");
@@ -660,6 +687,7 @@ int main(void) {
         versions_of_jobs(urls[n]);
         cancellations(urls[n]);
         callbacks(urls[n]);
+        push_endpoints(urls[n]);
     }
     OK(ojs_server_stop(server));
     OK(ojs_server_stop(server));

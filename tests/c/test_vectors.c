@@ -1,5 +1,5 @@
 // The vectors that all languages share, through the C interface: requests and what goes over the wire, answers and the errors they become,
-// policies, keys of unique jobs. A transport of this program's own plays the server. The order of middleware is left out: C has none.
+// policies, keys of unique jobs. A transport of this program's own plays the server. The order of middleware is in test_layers.c.
 //
 //     test_vectors tests/vectors/vectors.json
 //

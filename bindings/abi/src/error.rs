@@ -144,7 +144,15 @@ impl AbiError {
                 TransportErrorKind::Config => ErrorClass::Validation,
                 _ => ErrorClass::Connection,
             },
-            Self::Sdk(ojs::Error::Validation { .. } | ojs::Error::Serialization { .. } | ojs::Error::Decryption(_))
+            Self::Sdk(
+                ojs::Error::Validation { .. }
+                | ojs::Error::Serialization { .. }
+                | ojs::Error::Decryption(_)
+                | ojs::Error::Middleware(_)
+                | ojs::Error::UnknownMiddleware(_)
+                | ojs::Error::DuplicateMiddleware(_)
+                | ojs::Error::Frozen,
+            )
             | Self::Invalid(_) => ErrorClass::Validation,
             Self::Sdk(ojs::Error::NotEnqueued) => ErrorClass::NotEnqueued,
             Self::Sdk(ojs::Error::UntrustedWebhook(_)) => ErrorClass::UntrustedWebhook,

@@ -312,6 +312,20 @@ pub fn failure(json: &[u8]) -> Result<HandlerFailure, AbiError> {
     })
 }
 
+/// The object that [`failure`] reads.
+#[must_use]
+pub fn failure_json(failure: &HandlerFailure) -> String {
+    serde_json::json!({
+        "code": failure.code,
+        "type": failure.kind,
+        "message": failure.message,
+        "retryable": failure.retryable,
+        "details": failure.details,
+        "backtrace": failure.backtrace,
+    })
+    .to_string()
+}
+
 fn cut() -> AbiError {
     AbiError::invalid("the frame ends too early, or an offset points outside of it")
 }

@@ -19,6 +19,7 @@
 //! | [`error`], [`guard`] | errors that cross the boundary; panics become such errors |
 //! | [`outbox`] | rows for the application's connection, and the relay |
 //! | [`same_database`] | whether a server keeps its jobs in the application's database |
+//! | [`layered`] | enqueue requests on their way through layers of a host that reads no JSON |
 //! | [`fakes`] | what the fakes of all languages record |
 //! | [`server`] | an OJS server inside the host process |
 //! | [`settings`] | settings of clients and workers, and what the environment says |
@@ -40,6 +41,7 @@ pub mod frame;
 pub mod guard;
 pub mod host_transport;
 pub mod lane;
+pub mod layered;
 pub mod logs;
 pub mod outbox;
 pub mod pace;

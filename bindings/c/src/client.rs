@@ -12,12 +12,23 @@ use ojs_abi::runtime;
 use ojs_abi::settings::{ClientSettings, environment};
 use serde_json::value::RawValue;
 
-use crate::error::{enter, enter_new, given, ojs_error};
-use crate::slice::{Options, ojs_buf, ojs_slice, options, put, strings};
+use crate::enqueue_layer::{EnqueueChain, around, through};
+use crate::error::{enter, enter_new, enter_own, given, ojs_error};
+use crate::request_context;
+use crate::slice::{Options, ojs_buf, ojs_slice, options, put, put_new, strings};
+use crate::user_data::UserData;
 
 /// A connection to a server, or to an engine in this process. Free with ojs_client_free().
 pub struct ojs_client {
     pub(crate) link: Arc<Connection>,
+    pub(crate) layers: Arc<EnqueueChain>,
+}
+
+impl ojs_client {
+    /// Without layers yet.
+    pub(crate) fn of(link: Arc<Connection>) -> Self {
+        Self { link, layers: Arc::new(EnqueueChain::of_enqueue()) }
+    }
 }
 
 /// How to connect. Empty and 0 mean the default.
@@ -139,12 +150,12 @@ pub unsafe extern "C" fn ojs_client_new(
             return Err(AbiError::invalid("url is empty: give http://host:8080, sqlite:jobs.db or memory:"));
         }
         let link = Connection::to_url(url, connect_options(options)?)?;
-        Ok(ojs_client { link })
+        Ok(ojs_client::of(link))
     })
 }
 
 /// A client on the same connection, with the requests of one tenant: they see and change what belongs to it, and the
-/// jobs are the tenant's. Closing it leaves the connection open.
+/// jobs are the tenant's. It shares the layers. Closing it leaves the connection open.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_client_of_tenant(
@@ -153,14 +164,16 @@ pub unsafe extern "C" fn ojs_client_of_tenant(
     out: *mut *mut ojs_client,
 ) -> Option<Box<ojs_error>> {
     enter_new("ojs_client_of_tenant", out, || {
-        let link = given(client, "client")?.link.of_tenant(tenant.text("tenant")?)?;
-        Ok(ojs_client { link })
+        let client = given(client, "client")?;
+        let link = client.link.of_tenant(tenant.text("tenant")?)?;
+        Ok(ojs_client { link, layers: Arc::clone(&client.layers) })
     })
 }
 
 /// A call of the protocol, with its arguments read.
 struct Call {
     link: Arc<Connection>,
+    layers: Arc<EnqueueChain>,
     method: String,
     path: String,
     body: Option<Bytes>,
@@ -173,8 +186,10 @@ impl Call {
             return Err(AbiError::invalid(format!("a call is a method and a path that begins with /, got '{method}' '{path}'")));
         }
         body.text("body")?;
+        let client = given(client, "client")?;
         Ok(Self {
-            link: Arc::clone(&given(client, "client")?.link),
+            link: Arc::clone(&client.link),
+            layers: Arc::clone(&client.layers),
             method: method.to_owned(),
             path: path.to_owned(),
             body: body.owned("body")?,
@@ -183,6 +198,22 @@ impl Call {
 
     async fn run(self) -> Result<Bytes, AbiError> {
         self.link.call(&self.method, &self.path, self.body).await
+    }
+
+    /// Whether it enqueues, and there are layers around that.
+    fn is_layered(&self) -> bool {
+        self.body.is_some() && around(&self.layers, &self.method, &self.path).is_some()
+    }
+
+    /// Through the layers, where there are any, and to the server; waits for it.
+    fn wait_for(self) -> Result<Bytes, Box<ojs_error>> {
+        let runtime = runtime::handle()?;
+        match (around(&self.layers, &self.method, &self.path), &self.body) {
+            (Some((layers, enqueues)), Some(body)) => {
+                through(&layers, enqueues, body, |body| runtime.block_on(self.link.call(&self.method, &self.path, Some(body))))
+            }
+            _ => Ok(runtime.block_on(self.run())?),
+        }
     }
 
     async fn run_waiting(self, wait: Duration) -> Result<Bytes, AbiError> {
@@ -201,31 +232,19 @@ pub unsafe extern "C" fn ojs_client_call(
     body: ojs_slice,
     out: *mut *mut ojs_buf,
 ) -> Option<Box<ojs_error>> {
-    enter_new("ojs_client_call", out, || answer(Call::read(client, method, path, body)?))
+    answer("ojs_client_call", out, || Call::read(client, method, path, body))
 }
 
-fn answer(call: Call) -> Result<ojs_buf, AbiError> {
-    Ok(ojs_buf::new(runtime::handle()?.block_on(call.run())?))
+fn answer(export: &'static str, out: *mut *mut ojs_buf, call: impl FnOnce() -> Result<Call, AbiError>) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter_own(export, || {
+        put_new(out, ojs_buf::new(call()?.wait_for()?));
+        Ok(())
+    })
 }
 
 /// What an asynchronous call ends in: an error, or a body; the one who is called owns it.
 pub type ojs_done_fn = Option<extern "C" fn(user_data: *mut c_void, error: Option<Box<ojs_error>>, body: Option<Box<ojs_buf>>)>;
-
-/// What a callback is called with. It is the caller's, who promised (rule 6) that it may be used on our threads.
-#[derive(Clone, Copy)]
-pub(crate) struct UserData(pub *mut c_void);
-
-// SAFETY: we never look at what it points to; using it from any thread is the callback's business, rule 6 of the header.
-unsafe impl Send for UserData {}
-// SAFETY: as above.
-unsafe impl Sync for UserData {}
-
-impl UserData {
-    /// The pointer. (A method, so that a closure captures the whole.)
-    pub fn get(self) -> *mut c_void {
-        self.0
-    }
-}
 
 /// The same without waiting: `done` is called once, on a thread of the library. When this function itself returns an error, it is
 /// not called.
@@ -243,6 +262,9 @@ pub unsafe extern "C" fn ojs_client_call_async(
     enter("ojs_client_call_async", || {
         let done = done.ok_or_else(|| AbiError::invalid("done is NULL"))?;
         let call = Call::read(client, method, path, body)?;
+        if call.is_layered() {
+            return spawn_layered("ojs_client_call_async", call, done, user_data);
+        }
         spawn("ojs_client_call_async", call.run(), done, user_data)
     })
 }
@@ -269,6 +291,22 @@ pub unsafe extern "C" fn ojs_client_call_waiting(
 }
 
 type Done = extern "C" fn(user_data: *mut c_void, error: Option<Box<ojs_error>>, body: Option<Box<ojs_buf>>);
+
+/// The same for a call with layers, which run there; what its request hands on goes along.
+fn spawn_layered(export: &'static str, call: Call, done: Done, user_data: UserData) -> Result<(), AbiError> {
+    let context = request_context::current();
+    runtime::handle()?.spawn_blocking(move || {
+        let mut body = None;
+        let error = request_context::scoped(context, || {
+            enter_own(export, || {
+                body = Some(Box::new(ojs_buf(call.wait_for()?)));
+                Ok(())
+            })
+        });
+        done(user_data.get(), error, body);
+    });
+    Ok(())
+}
 
 /// Makes a call on the runtime, then calls back on a thread for blocking work: the callback may take its time.
 fn spawn(
@@ -300,7 +338,7 @@ pub unsafe extern "C" fn ojs_client_enqueue(
     options: ojs_slice,
     out: *mut *mut ojs_buf,
 ) -> Option<Box<ojs_error>> {
-    enter_new("ojs_client_enqueue", out, || {
+    answer("ojs_client_enqueue", out, || {
         let client = given(client, "client")?;
         let job_type = serde_json::Value::from(job_type.text("type")?);
         let args = json("args", &args, '[')?.unwrap_or("[]");
@@ -309,7 +347,8 @@ pub unsafe extern "C" fn ojs_client_enqueue(
             None => format!(r#"{{"type":{job_type},"args":{args}}}"#),
         };
         let (method, path) = ("POST".to_owned(), "/jobs".to_owned());
-        answer(Call { link: Arc::clone(&client.link), method, path, body: Some(body.into()) })
+        let (link, layers) = (Arc::clone(&client.link), Arc::clone(&client.layers));
+        Ok(Call { link, layers, method, path, body: Some(body.into()) })
     })
 }
 

@@ -4,14 +4,12 @@ use std::ffi::c_void;
 use ojs_abi::doorbell::Doorbell;
 use ojs_abi::error::AbiError;
 
-use crate::client::UserData;
 use crate::error::{enter, given, ojs_error};
+use crate::user_data::{UserData, ojs_destroy_fn};
 use crate::worker::{LANE, ojs_worker};
 
 /// What is called when there is something to pull, a job to stop, or the end; and how its user_data is freed.
 pub type ojs_ring_fn = Option<extern "C" fn(user_data: *mut c_void)>;
-/// Frees user_data: called once, when it is not needed any more.
-pub type ojs_destroy_fn = Option<extern "C" fn(user_data: *mut c_void)>;
 
 struct Bell {
     ring: extern "C" fn(user_data: *mut c_void),

@@ -135,6 +135,22 @@ pub(crate) fn enter_new<T>(
     })
 }
 
+/// As [`enter`], for a body that may also end in an error of the program's own.
+pub(crate) fn enter_own(export: &'static str, body: impl FnOnce() -> Result<(), Box<ojs_error>>) -> Option<Box<ojs_error>> {
+    let mut own = None;
+    let error = enter(export, || {
+        own = body().err();
+        Ok(())
+    });
+    own.or(error)
+}
+
+impl From<AbiError> for Box<ojs_error> {
+    fn from(error: AbiError) -> Self {
+        Self::new(ojs_error::from(&error))
+    }
+}
+
 /// The object that a function was called on.
 pub(crate) fn given<'a, T>(object: Option<&'a T>, name: &str) -> Result<&'a T, AbiError> {
     object.ok_or_else(|| AbiError::invalid(format!("{name} is NULL")))
@@ -151,6 +167,20 @@ pub unsafe extern "C" fn ojs_error_of(status: u16, body: ojs_slice) -> Option<Bo
             _ => ojs::Error::from_response(&Response::new(status, body.owned("body")?.unwrap_or_default())),
         };
         Err(AbiError::Sdk(error))
+    })
+}
+
+/// An error of the program's own, for layers: its class is OJS_CLASS_VALIDATION. An empty `code` is `middleware`, and
+/// an empty `message` one that says so.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ojs_error_new(code: ojs_slice, message: ojs_slice) -> Option<Box<ojs_error>> {
+    enter_own("ojs_error_new", || {
+        let code = code.string("code")?.unwrap_or_else(|| "middleware".to_owned());
+        let message = message.string("message")?.unwrap_or_else(|| "a layer has refused the job".to_owned());
+        let json = serde_json::json!({"code": code, "message": message, "retryable": false, "status": 0, "numeric": null});
+        let class = ojs_class::Validation;
+        Err(Box::new(ojs_error { class, status: 0, retryable: false, code, message, json: json.to_string() }))
     })
 }
 

@@ -8,18 +8,25 @@
 
 pub mod answer;
 pub mod client;
+pub mod context;
 mod defaults;
 pub mod doorbell;
 pub mod durable;
+pub mod enqueue_layer;
 pub mod error;
+pub mod events;
 pub mod job;
+pub mod layer;
+pub mod layers;
 pub mod logs;
 pub mod outbox;
 pub mod outcome;
+mod request_context;
 pub mod server;
 mod signals;
 pub mod slice;
 pub mod transport;
+pub mod user_data;
 pub mod version;
 mod versions;
 mod webhook;

@@ -1,4 +1,5 @@
 //! The outbox: rows for the program's own connection to its database, and the relay that sends them.
+use std::borrow::Cow;
 use std::mem::offset_of;
 use std::ptr;
 use std::sync::Arc;
@@ -6,11 +7,12 @@ use std::time::Duration;
 
 use ojs_abi::error::AbiError;
 use ojs_abi::outbox::{self, Relay, Row, Settings, Source};
-use ojs_abi::{fakes, runtime, same_database};
+use ojs_abi::{fakes, layered, runtime, same_database};
 
 use crate::client::ojs_client;
-use crate::error::{enter, enter_new, given, ojs_error};
-use crate::slice::{Options, ojs_buf, ojs_slice, options, put};
+use crate::enqueue_layer::{around, passed};
+use crate::error::{enter, enter_new, enter_own, given, ojs_error};
+use crate::slice::{Options, ojs_buf, ojs_slice, options, put, put_new};
 use crate::transport::ojs_transport;
 
 fn json(value: &impl serde::Serialize) -> Result<ojs_buf, AbiError> {
@@ -29,8 +31,9 @@ pub unsafe extern "C" fn ojs_outbox_migration(
     enter_new("ojs_outbox_migration", out, || json(&outbox::migration(database.text("database")?, table.text("table")?)?))
 }
 
-/// An enqueue request as a row shall hold it: with its arguments encrypted, where the client does so. Call it before staging: the relay
-/// encrypts nothing.
+/// An enqueue request as a row shall hold it: after the layers of the client, and with its arguments encrypted, where
+/// the client does so. Call it before staging: the relay runs no layers and encrypts nothing. Where a layer drops the
+/// job the class is NOT_ENQUEUED.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_outbox_encrypted(
@@ -38,9 +41,16 @@ pub unsafe extern "C" fn ojs_outbox_encrypted(
     request: ojs_slice,
     out: *mut *mut ojs_buf,
 ) -> Option<Box<ojs_error>> {
-    enter_new("ojs_outbox_encrypted", out, || {
-        let text = outbox::encrypted(&given(client, "client")?.link, request.bytes("request")?)?.into_owned();
-        Ok(ojs_buf::new(text))
+    put(out, ptr::null_mut());
+    enter_own("ojs_outbox_encrypted", || {
+        let client = given(client, "client")?;
+        let mut request = Cow::Borrowed(request.bytes("request")?);
+        if let Some((layers, _)) = around(&client.layers, "POST", "/jobs") {
+            let kept = passed(&layers, layered::job(&request)?)?;
+            request = Cow::Owned(kept.ok_or(AbiError::Sdk(ojs::Error::NotEnqueued))?.to_vec());
+        }
+        put_new(out, ojs_buf::new(outbox::encrypted(&client.link, &request)?.into_owned()));
+        Ok(())
     })
 }
 

@@ -119,6 +119,6 @@ pub unsafe extern "C" fn ojs_transport_free(transport: Option<Box<ojs_transport>
 pub unsafe extern "C" fn ojs_client_over(transport: Option<&ojs_transport>, out: *mut *mut ojs_client) -> Option<Box<ojs_error>> {
     enter_new("ojs_client_over", out, || {
         let core = Arc::clone(&given(transport, "transport")?.core);
-        Ok(ojs_client { link: Connection::over(core) })
+        Ok(ojs_client::of(Connection::over(core)))
     })
 }

@@ -1,4 +1,5 @@
 //! Workers: pull jobs, bring outcomes back.
+use std::any::Any;
 use std::mem::offset_of;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
@@ -33,6 +34,8 @@ pub struct ojs_worker {
     pub(crate) host: Arc<HostDispatch>,
     options: WorkerOptions,
     handle: OnceLock<WorkerHandle>,
+    /// The layers around its handlers, see `chain` in the module of answers.
+    pub(crate) layers: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
 /// Settings of a worker. Empty and 0 mean the default.
@@ -204,8 +207,8 @@ pub unsafe extern "C" fn ojs_worker_new(
         let routes = settings.routes(LANE);
         let options = settings.options()?;
         let host = HostDispatch::new(&[LaneKind::EventLoop], routes, options.concurrency);
-        let worker = ojs_worker { owner: Owner::current(), link, host, options, handle: OnceLock::new() };
-        Ok(worker)
+        let (handle, layers) = (OnceLock::new(), OnceLock::new());
+        Ok(ojs_worker { owner: Owner::current(), link, host, options, handle, layers })
     })
 }
 

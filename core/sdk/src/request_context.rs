@@ -32,6 +32,9 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
+    /// The names in metadata.
+    pub const NAMES: [&'static str; 5] = KEYS;
+
     /// From a request's headers: `X-Request-ID`, `traceparent`, `X-OJS-Tenant` and the first language of `Accept-Language`.
     ///
     /// ```

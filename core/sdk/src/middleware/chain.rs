@@ -44,6 +44,18 @@ impl<M: ?Sized> Default for Chain<M> {
 }
 
 impl<M: ?Sized> Chain<M> {
+    /// A chain around enqueueing: layers with a name of the specification keep its order.
+    #[must_use]
+    pub fn of_enqueue() -> Self {
+        Self::ordered(ENQUEUE_ORDER)
+    }
+
+    /// The layers as they are from now on, outermost first: the chain is frozen.
+    #[must_use]
+    pub fn layers(&self) -> Arc<[Arc<M>]> {
+        Arc::clone(self.freeze())
+    }
+
     /// A chain in which layers of these names keep their order.
     pub(crate) fn ordered(order: &'static [&'static str]) -> Self {
         Self { entries: RwLock::new(Vec::new()), frozen: OnceLock::new(), order }
@@ -86,11 +98,13 @@ impl<M: ?Sized> Chain<M> {
     /// # Errors
     /// [`Error::Frozen`] after the first use, [`Error::UnknownMiddleware`] when there is no such layer.
     pub fn remove(&self, name: &str) -> Result<(), Error> {
-        self.change(|entries| {
+        // Dropped behind the lock: a layer of a host calls back when it goes.
+        let gone = self.change(|entries| {
             let at = position(entries, name)?;
-            entries.remove(at);
-            Ok(())
-        })
+            Ok(entries.remove(at))
+        })?;
+        drop(gone);
+        Ok(())
     }
 
     /// The names, outermost first.
@@ -105,18 +119,19 @@ impl<M: ?Sized> Chain<M> {
         layer: Arc<M>,
         at: impl FnOnce(&[(String, Arc<M>)]) -> Result<usize, Error>,
     ) -> Result<(), Error> {
+        // A layer that is refused is dropped behind the lock, with `layer`.
         self.change(|entries| {
             if position(entries, &name).is_ok() {
                 return Err(Error::DuplicateMiddleware(name));
             }
             let at = at(entries)?;
             in_order(self.order, entries, at, &name)?;
-            entries.insert(at, (name, layer));
+            entries.insert(at, (name, Arc::clone(&layer)));
             Ok(())
         })
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<(String, Arc<M>)>) -> Result<(), Error>) -> Result<(), Error> {
+    fn change<T>(&self, change: impl FnOnce(&mut Vec<(String, Arc<M>)>) -> Result<T, Error>) -> Result<T, Error> {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         // Looked at under the lock: a chain is never changed after it was frozen.
         if self.frozen.get().is_some() {

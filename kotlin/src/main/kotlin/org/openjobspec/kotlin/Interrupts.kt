@@ -6,7 +6,8 @@ import sun.misc.Signal
 import sun.misc.SignalHandler
 
 /**
- * SIGTERM and SIGINT for workers that `run()`: the first one stops them gracefully, the second ends their grace period.
+ * Signals for workers that `run()`: the first SIGTERM or SIGINT stops them gracefully, the second ends their grace
+ * period; SIGTSTP makes them quiet, SIGCONT resumes them.
  */
 internal object Interrupts {
     private val workers = CopyOnWriteArrayList<OjsWorker>()
@@ -14,14 +15,18 @@ internal object Interrupts {
 
     @Synchronized
     fun attach(worker: OjsWorker): AutoCloseable {
-        if (workers.isEmpty()) listOf("TERM", "INT").forEach(::take)
+        if (workers.isEmpty()) {
+            for (name in listOf("TERM", "INT")) take(name) { it.shutdown() }
+            take("TSTP") { it.quiet() }
+            take("CONT") { it.resume() }
+        }
         workers += worker
         return AutoCloseable { detach(worker) }
     }
 
-    private fun take(name: String) {
+    private fun take(name: String, action: (OjsWorker) -> Unit) {
         try {
-            before[name] = Signal.handle(Signal(name)) { workers.forEach { it.shutdown() } }
+            before[name] = Signal.handle(Signal(name)) { workers.forEach(action) }
         } catch (e: IllegalArgumentException) { // the JVM was started with -Xrs, or uses the signal itself
             LOG.log(Level.DEBUG, "SIG$name cannot be handled: ${e.message}")
         }

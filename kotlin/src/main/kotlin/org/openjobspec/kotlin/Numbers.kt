@@ -49,3 +49,19 @@ public enum class WorkerState {
  * with other names may stand anywhere.
  */
 internal val ENQUEUE_ORDER: List<String> = listOf("trace_inject", "auth", "validate", "unique", "rate_limit", "encrypt")
+
+/** What a request hands on to the jobs that it makes, in their metadata. Their names there. */
+internal object RequestKeys {
+    /** Who the user is. */
+    const val USER_ID = "ojs.context.user_id"
+    /** The name of the request. */
+    const val REQUEST_ID = "ojs.context.request_id"
+    /** The W3C trace context. */
+    const val TRACEPARENT = "traceparent"
+    /** The tenant. */
+    const val TENANT_ID = "tenant_id"
+    /** The user's language. */
+    const val LOCALE = "ojs.context.locale"
+
+    val all: List<String> = listOf(USER_ID, REQUEST_ID, TRACEPARENT, TENANT_ID, LOCALE)
+}

@@ -150,9 +150,9 @@ public class OjsWorker private constructor(
     }
 
     /**
-     * Works until SIGTERM, SIGINT, [shutdown], or a directive of the server. When the coroutine is cancelled it stops
-     * the worker and returns when that is over: running handlers may finish for the grace period, then they are
-     * cancelled and their jobs go back.
+     * Works until SIGTERM, SIGINT, [shutdown], or a directive of the server; SIGTSTP makes it [quiet], SIGCONT
+     * [resume]s it. When the coroutine is cancelled it stops the worker and returns when that is over: running handlers
+     * may finish for the grace period, then they are cancelled and their jobs go back.
      */
     public suspend fun run() {
         start()

@@ -104,6 +104,36 @@ class WorkerTest {
         worker.stop()
     }
 
+    @ParameterizedTest
+    @EnumSource
+    internal fun aTimeoutFailsTheAttemptAndCancelsTheCoroutine(place: Place) = bench(place) {
+        val reason = CompletableDeferred<CancelReason?>()
+        val began = CompletableDeferred<Unit>()
+        worker().register("slow") { ctx ->
+            began.complete(Unit)
+            try {
+                awaitCancellation()
+            } finally {
+                reason.complete(ctx.cancelReason)
+            }
+        }.start()
+        // On a busy machine the time may be up before the handler begins: another job is tried then.
+        eventually {
+            val job = client.enqueue("slow", queue = queue, timeout = 0.5.seconds, retry = RetryPolicy(maxAttempts = 1))
+            assertEquals("timeout", ended(job, "discarded").error?.get("code"))
+            began.takeIf { it.isCompleted }
+        }
+        assertEquals(CancelReason.TIMED_OUT, withTimeout(PATIENCE) { reason.await() })
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    internal fun bigPayloads(place: Place) = bench(place) {
+        worker().register("echo") { ctx -> ctx.args }.start()
+        val args = listOf("ž馬🐎".repeat(20_000), List(5_000) { it.toLong() })
+        assertEquals(args, completed(client.enqueue("echo", *args.toTypedArray(), queue = queue)).result)
+    }
+
     @Test
     fun stopLetsHandlersFinishAndCancelsThemWhenTheGracePeriodIsOver() = bench {
         val began = CompletableDeferred<Unit>()
