@@ -8,7 +8,8 @@ use ojs_engine::outgoing::{Allowed, AwsOptions, OutgoingOptions};
 use ojs_model::redact::SecretUrl;
 
 use crate::command::{
-    alerts, codec_server, crons, dead_letter, doctor, errors, events, grafana, jobs, keys, maintenance, man, migrate, pools,
+    alerts, codec_server, crons, dead_letter, doctor, errors, events, grafana, jobs, keys, maintenance, man, migrate, operations,
+    pools,
     push, queues, rate_limits, relay, schemas, stats, tenants, top, trains, webhooks, workers, workflows,
 };
 use crate::remote::RemoteArgs;
@@ -41,6 +42,9 @@ pub enum Command {
     /// Enqueue, list, show, cancel and retry jobs, one or many.
     #[command(subcommand)]
     Jobs(jobs::Action),
+    /// Look at changes of many jobs that go on in the background; pause, resume and cancel them.
+    #[command(subcommand)]
+    Bulk(operations::Action),
     /// List queues, count their jobs; pause, resume and purge them.
     #[command(subcommand)]
     Queues(queues::Action),

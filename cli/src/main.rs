@@ -47,6 +47,7 @@ async fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Server(options) => server::run(options).await,
         Command::Jobs(action) => command::jobs::run(action, cli.remote.connect().await?).await,
+        Command::Bulk(action) => command::operations::run(action, cli.remote.connect().await?).await,
         Command::Queues(action) => command::queues::run(action, cli.remote.connect().await?).await,
         Command::Pools(action) => command::pools::run(action, cli.remote.connect().await?).await,
         Command::Tenants(action) => command::tenants::run(action, cli.remote.connect().await?).await,

@@ -136,6 +136,54 @@ async fn confirmed_jobs_survive_a_restart() {
     assert_eq!((&job["state"], &job["args"]), (&json!("available"), &json!([1])));
 }
 
+/// Ids of the jobs that were cancelled, as often as the log tells it.
+async fn cancelled(wire: &mut Wire) -> Vec<String> {
+    let (mut ids, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = wire.get(&format!("/events?types=job.cancelled&limit=1000{cursor}")).await.expect(200).json();
+        ids.extend(page["events"].as_array().unwrap().iter().map(|event| event["subject"].as_str().unwrap().to_owned()));
+        if page["has_more"] != true {
+            return ids;
+        }
+        cursor = format!("&after={}", page["cursor"].as_str().unwrap());
+    }
+}
+
+#[tokio::test]
+async fn a_killed_server_goes_on_with_its_bulk_operations() {
+    const JOBS: usize = 20_000;
+    let mut server = ServerProcess::sqlite().await;
+    let mut wire = server.connect().await;
+    let jobs: Vec<_> = (0..JOBS / 2).map(|n| json!({"type": "t", "args": [n], "options": {"queue": "q"}})).collect();
+    for _ in 0..2 {
+        wire.post("/jobs/bulk", &json!({"jobs": jobs})).await.expect(200);
+    }
+    let request = json!({"action": "cancel", "filter": {"queue": "q"}, "confirm": true});
+    let id = wire.post("/admin/bulk", &request).await.expect(202).json()["id"].as_str().unwrap().to_owned();
+    // The first of forty slices is done.
+    while wire.get(&format!("/admin/bulk/{id}")).await.expect(200).json()["counts"]["changed"] == 0 {
+        tokio::task::yield_now().await;
+    }
+    server.kill().await;
+    let again = server.again().await;
+    let mut wire = again.connect().await;
+    let killed = wire.get(&format!("/admin/bulk/{id}")).await.expect(200).json();
+    assert_eq!(killed["state"], "running", "it was killed in the middle: {killed}");
+    // The lease of the process that was killed ends after ten seconds.
+    let mut operation = killed;
+    while operation["state"] == "running" {
+        operation = wire.get(&format!("/admin/bulk/{id}?wait_ms=30000")).await.expect(200).json();
+    }
+    assert_eq!(operation["state"], "completed", "{operation}");
+    assert_eq!(operation["counts"], json!({"seen": JOBS, "changed": JOBS, "refused": 0}));
+    let mut ids = cancelled(&mut wire).await;
+    assert_eq!(ids.len(), JOBS, "none is done twice");
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), JOBS, "none is left out");
+    assert_eq!(wire.get("/queues/q/stats").await.expect(200).json()["cancelled"], JOBS);
+}
+
 #[tokio::test]
 async fn reset_exists_in_test_mode_only() {
     for (arguments, status) in [(vec![], 404), (vec!["--test-mode"], 200)] {

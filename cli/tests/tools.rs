@@ -307,6 +307,29 @@ async fn many_jobs_are_changed_after_a_look_and_a_yes() {
 }
 
 #[tokio::test]
+async fn bulk_operations_are_listed_shown_and_directed() {
+    let server = ServerProcess::memory().await;
+    for n in 0..3 {
+        says(&server, &["jobs", "enqueue", "report.build", &format!("[{n}]"), "--queue", "q"]).await;
+    }
+    let begin = ["jobs", "bulk-cancel", "--all", "--queue", "q", "--yes", "--detach", "--reason", "not needed"];
+    let id = says(&server, &begin).await.trim().to_owned();
+    let shown = says(&server, &["bulk", "show", &id, "--follow"]).await;
+    for words in ["cancel", "completed", "not needed", r#"{"queue":"q"}"#] {
+        assert!(shown.contains(words), "{shown}");
+    }
+    let listed = json_of(&server, &["bulk", "list", "--state", "completed"]).await;
+    assert_eq!((&listed["items"][0]["id"], &listed["items"][0]["counts"]["changed"]), (&json!(id), &json!(3)));
+    assert!(says(&server, &["bulk", "list"]).await.contains(&id));
+    for word in ["pause", "resume", "cancel"] {
+        assert!(fails(&server.url(), &["bulk", word, &id], 1).await.contains("completed"), "{word}");
+    }
+    assert!(fails(&server.url(), &["bulk", "show", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"], 1).await.contains("not"));
+    let told = json_of(&server, &["jobs", "bulk-delete", "--all", "--queue", "q", "--yes"]).await;
+    assert_eq!((&told["state"], &told["succeeded"], &told["failed"]), (&json!("completed"), &json!(3), &json!(0)));
+}
+
+#[tokio::test]
 async fn a_queue_is_purged() {
     let server = ServerProcess::memory().await;
     says(&server, &["jobs", "enqueue", "a", "--queue", "q"]).await;

@@ -10,7 +10,7 @@ export const SCREENS = [
   ['w', ['workflows'], 'Workflows'], ['c', ['cron'], 'Cron'], ['h', ['workers'], 'Workers'], ['t', ['trains'],
     'Trains'],
   ['l', ['limits'], 'Limits'], ['n', ['tenants'], 'Tenants'], ['e', ['endpoints'], 'Endpoints'], ['a', ['audit'],
-    'Audit'],
+    'Audit'], ['b', ['bulk'], 'Bulk operations'],
 ];
 export const HELP = [
   ...SCREENS.map(([letter, , name]) => [`g ${letter}`, `go to ${name}`]),

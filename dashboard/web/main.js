@@ -7,6 +7,7 @@ import { theme, zone } from './settings.js';
 import { HELP, SCREENS, helpShown, listen } from './keys.js';
 import { Answers, Questions, clear } from './parts/act.js';
 import { Audit } from './pages/audit.js';
+import { Operation, Operations } from './pages/bulk.js';
 import { Cron } from './pages/cron.js';
 import { Dead } from './pages/dead.js';
 import { Endpoints } from './pages/endpoints.js';
@@ -25,7 +26,7 @@ import { Workflow, Workflows } from './pages/workflows.js';
 /** The screen of a name, and of one thing on it. */
 const PAGES = {
   '': [Overview], queues: [Queues, Queue], jobs: [Jobs, Job], errors: [Errors, ErrorGroup], dead: [Dead, Job],
-  workflows: [Workflows, Workflow], cron: [Cron],
+  workflows: [Workflows, Workflow], cron: [Cron], bulk: [Operations, Operation],
   workers: [Workers], trains: [Trains, Train], limits: [Limits], tenants: [Tenants], endpoints: [Endpoints],
     audit: [Audit],
 };

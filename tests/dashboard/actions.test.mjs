@@ -138,6 +138,30 @@ test('a train is held and goes on', async () => {
   });
 });
 
+test('a bulk operation is resumed, and one is cancelled', async () => {
+  const jobs = Array.from({ length: 10_000 }, (_, n) => ({ type: 'a.bulk', args: [n], options: { queue: 'bulky' } }));
+  await server.post('/jobs/bulk', { jobs });
+  const begin = async () => {
+    const filter = { queue: 'bulky', state: 'available' };
+    const { id } = await server.post('/admin/bulk', { action: 'cancel', filter, reason: 'a test', confirm: true },
+      { status: 202 });
+    assert.equal((await server.post(`/admin/bulk/${id}/pause`)).state, 'paused');
+    return id;
+  };
+  const [first, second] = [await begin(), await begin()];
+  await on('#/bulk?state=paused', async (page) => {
+    await press(page, `Cancel ${second}`, 'The operation is cancelled.', { asks: true });
+    await press(page, `Resume ${first}`, 'The operation goes on.');
+  });
+  assert.equal((await server.get(`/admin/bulk/${second}`)).state, 'cancelled');
+  assert.equal((await server.get(`/admin/bulk/${first}?wait_ms=60000`)).state, 'completed');
+  await on(`#/bulk/${first}`, async (page) => {
+    await page.getByText('a test', { exact: true }).waitFor();
+    await page.getByText('No job was refused.').waitFor();
+  });
+  assert.equal((await server.get('/admin/jobs?queue=bulky&state=available')).items.length, 0);
+});
+
 test('a tenant is suspended and resumed', async () => {
   await server.call('PUT', '/admin/tenants/globex', { name: 'Globex' });
   await on('#/tenants', async (page) => {

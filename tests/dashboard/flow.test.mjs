@@ -161,7 +161,10 @@ test('many dead letters: one is retried, the selected ones, then all that the fi
   assert.equal((await server.get('/admin/dead-letter?queue=many')).pagination.total, 2);
   await page.getByRole('button', { name: 'Retry all 2' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Retry all 2' }).click();
-  await page.getByText('2 retried.').waitFor();
+  await page.getByRole('heading', { name: 'Bulk operation', exact: true }).waitFor();
+  await page.locator('main').getByText('completed', { exact: true }).waitFor();
+  await page.getByText('2 of 2').waitFor();
+  await page.goBack();
   await page.getByText('There are no dead letters.').waitFor();
   assert.equal((await server.get('/admin/dead-letter?queue=many')).pagination.total, 0);
   assert.equal((await server.get('/admin/dead-letter?queue=others')).items[0].id, kept);

@@ -5,6 +5,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
+use super::operations::{self, Begin};
 use crate::failure::Failure;
 use crate::output::{items, print, remark, text};
 use crate::remote::{Answer, Remote};
@@ -48,6 +49,8 @@ pub struct Many {
     filter: Filter,
     #[command(flatten)]
     consent: Consent,
+    #[command(flatten)]
+    begin: Begin,
 }
 
 /// What is said before many jobs are changed.
@@ -140,6 +143,9 @@ impl Sweep<'_> {
 /// # Errors
 /// As [`Remote::call`]; a refusal of the person who is asked.
 pub async fn change(remote: &Remote, verb: &str, done: &str, many: Many) -> Result<(), Failure> {
+    if many.all && operations::are_known(remote).await {
+        return operations::begin(remote, verb, done, many.filter.body(), &many.consent, &many.begin).await;
+    }
     let path = format!("/admin/jobs/bulk/{verb}");
     let sweep = Sweep { verb, done, count: "succeeded" };
     if many.all {
@@ -193,7 +199,7 @@ fn refused(fault: &Value) {
 }
 
 /// Nothing is drawn where no person looks: in pipes, and with --json.
-fn bar(remote: &Remote, jobs: u64) -> ProgressBar {
+pub fn bar(remote: &Remote, jobs: u64) -> ProgressBar {
     if remote.output.json || jobs <= SLICE {
         return ProgressBar::hidden();
     }

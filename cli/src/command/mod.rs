@@ -15,6 +15,7 @@ pub mod keys;
 pub mod maintenance;
 pub mod man;
 pub mod migrate;
+pub mod operations;
 pub mod pools;
 pub mod push;
 pub mod queues;

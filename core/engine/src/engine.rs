@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::connect::{OpenError, open_store};
 use crate::error::{Applied, Refusal, StoreError};
+use crate::features::bulk_operations::runner;
 use crate::features::progress::board::Board;
 use crate::features::push::sender as push;
 use crate::features::queue_config::commands::EmitFull;
@@ -65,7 +66,7 @@ struct Inner {
     closing: CancellationToken,
     /// Sends requests to addresses of clients.
     outgoing: Arc<Outgoing>,
-    /// Send deliveries of webhooks, and jobs to push endpoints.
+    /// Send deliveries of webhooks, and jobs to push endpoints; carry out bulk operations.
     senders: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -118,7 +119,12 @@ impl Engine {
             let (store, closing) = (Arc::downgrade(&store), closing.clone());
             tokio::spawn(push::run(push::Parts { store, wakeups, metrics, outgoing, now, closing }))
         });
-        let senders = Mutex::new(sender.into_iter().chain(pusher).collect());
+        let runner = {
+            let now = Box::new(store_clock(Arc::clone(&options.clock), node.clone()));
+            let (store, wakeups, closing) = (Arc::downgrade(&store), Arc::clone(&wakeups), closing.clone());
+            tokio::spawn(runner::run(runner::Parts { store, wakeups, now, closing }))
+        };
+        let senders = Mutex::new(sender.into_iter().chain(pusher).chain([runner]).collect());
         let inner = Inner {
             store,
             wakeups,
@@ -169,6 +175,11 @@ impl Engine {
     /// Registers a caller for the end of a job.
     pub(crate) fn watch_end(&self, job: JobId) -> Ending {
         self.inner.wakeups.endings.watch(job)
+    }
+
+    /// Registers a caller for a signal.
+    pub(crate) fn watch(&self, signal: &Signal) -> Registration {
+        self.inner.wakeups.register_signal(signal)
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

@@ -31,6 +31,9 @@ pub mod database {
 pub mod command {
     pub use crate::features::admin::commands::*;
     pub use crate::features::bulk::commands::*;
+    pub use crate::features::bulk_operations::commands::*;
+    pub use crate::features::bulk_operations::plan::{Found, Place};
+    pub use crate::features::bulk_operations::slices::RunSlice;
     pub use crate::features::checkpoints::commands::*;
     pub use crate::features::crons::commands::*;
     pub use crate::features::dead_letters::commands::*;
@@ -71,6 +74,7 @@ pub use connect::OpenError;
 pub use engine::Engine;
 pub use features::admin::records as admin;
 pub use features::bulk::records as bulk;
+pub use features::bulk_operations::records as bulk_operation;
 pub use features::checkpoints::records as checkpoint;
 pub use features::crons::records as cron;
 pub use features::dead_letters::records as dead_letter;

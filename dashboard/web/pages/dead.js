@@ -1,7 +1,7 @@
 // Dead letters: what was given up; retried or deleted, one or all that the filter finds.
 import { html, signal, useEffect } from '../html.js';
-import { call, post } from '../api.js';
-import { path, refine, route } from '../url.js';
+import { post } from '../api.js';
+import { go, path, refine, route } from '../url.js';
 import { count, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
 import { Loaded, useLoad } from '../parts/load.js';
@@ -11,6 +11,16 @@ import { JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
 
 const PER_PAGE = 50;
 const chosen = signal(new Set());
+
+const BEGUN = 'The operation has begun.';
+
+/** Changes all dead letters that the filter finds: the server goes on by itself, and its screen shows how far it is. */
+async function begin(action, filter) {
+  const body = { action, filter: { ...filter, dead_letters: true }, confirm: true };
+  const operation = await post('/admin/bulk', body);
+  go(['bulk', operation.id]);
+  return operation;
+}
 
 export function Dead() {
   const { queue, type, error_type } = route.value.query;
@@ -23,12 +33,10 @@ export function Dead() {
   return html`<${View} title="Dead letters" tools=${total ? html`
       <${Action} label=${`Retry all ${count(total)}`}
         confirm=${`${count(total)} dead letters ${all} start afresh. Those that the server refuses stay here.`}
-        run=${() => post('/dead-letter/retry', { filter, confirm: true })} done=${(answer) =>
-          `${count(answer.retried)} retried.`} />
+        run=${() => begin('retry', filter)} done=${BEGUN} />
       <${Action} label=${`Delete all ${count(total)}`} right="administer" kind="bad"
         confirm=${`${count(total)} dead letters ${all} are deleted for good.`}
-        run=${() => call('DELETE', path('/dead-letter', { ...filter, confirm: 'true' }))} done=${(answer) =>
-          `${count(answer.deleted)} deleted.`} />` : null}>
+        run=${() => begin('delete', filter)} done=${BEGUN} />` : null}>
     <${Filters} filter=${filter} />
     <div class="panels"><${Groups} title="By error" name="error_type" groups=${stats.data?.by_error_type} /><${Groups}
       title="By queue" name="queue" groups=${stats.data?.by_queue} /></div>

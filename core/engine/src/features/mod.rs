@@ -1,6 +1,7 @@
 //! One folder per feature: its records (rows and their tables), its rules, its routes, its metrics.
 pub mod admin;
 pub mod bulk;
+pub mod bulk_operations;
 pub mod checkpoints;
 pub mod cloudevents;
 pub mod crons;
@@ -56,6 +57,7 @@ pub(crate) const ALL: &[Feature] = &[
     checkpoints::FEATURE,
     pools::FEATURE,
     push::FEATURE,
+    bulk_operations::FEATURE,
     // Last: before a commit, it turns the events of all others into deliveries.
     webhooks::FEATURE,
 ];
@@ -63,6 +65,7 @@ pub(crate) const ALL: &[Feature] = &[
 /// All declared tables: they are made when a store is opened, and emptied when it is reset.
 pub const TABLES: &[&Table] = &[
     admin::records::MaintenanceRow::TABLE,
+    bulk_operations::records::OperationRow::TABLE,
     checkpoints::records::CheckpointRow::TABLE,
     crons::records::CronRow::TABLE,
     errors::records::ErrorRow::TABLE,

@@ -6,6 +6,7 @@ use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use crate::engine::Engine;
 use crate::features::admin::{job_routes as jobs_operator, system_routes as system_operator, worker_routes as workers_operator};
 use crate::features::bulk::{operator_routes as bulk_operator, routes as bulk};
+use crate::features::bulk_operations::routes as bulk_operations;
 use crate::features::checkpoints::routes as checkpoints;
 use crate::features::cloudevents::routes as cloudevents;
 use crate::features::crons::routes as crons;
@@ -185,6 +186,12 @@ pub fn table() -> Vec<Route> {
         at(POST, "/admin/jobs/bulk/retry", post(bulk_operator::retry)),
         at(POST, "/admin/jobs/bulk/cancel", post(bulk_operator::cancel)),
         at(POST, "/admin/jobs/bulk/delete", post(bulk_operator::delete)),
+        at(GET, "/admin/bulk", get(bulk_operations::list)),
+        at(POST, "/admin/bulk", post(bulk_operations::create)),
+        at(GET, "/admin/bulk/{id}", get(bulk_operations::get)),
+        at(POST, "/admin/bulk/{id}/pause", post(bulk_operations::pause)),
+        at(POST, "/admin/bulk/{id}/resume", post(bulk_operations::resume)),
+        at(POST, "/admin/bulk/{id}/cancel", post(bulk_operations::cancel)),
         at(GET, "/admin/jobs", get(jobs_operator::list)),
         at(GET, "/admin/jobs/{id}", get(jobs_operator::get)),
         at(POST, "/admin/jobs/{id}/cancel", post(jobs_operator::cancel)),

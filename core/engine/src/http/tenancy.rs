@@ -123,6 +123,12 @@ pub const OF_TENANTS: &[(&str, &str)] = &[
     ("POST", "/admin/jobs/bulk/retry"),
     ("POST", "/admin/jobs/bulk/cancel"),
     ("POST", "/admin/jobs/bulk/delete"),
+    ("GET", "/admin/bulk"),
+    ("POST", "/admin/bulk"),
+    ("GET", "/admin/bulk/{id}"),
+    ("POST", "/admin/bulk/{id}/pause"),
+    ("POST", "/admin/bulk/{id}/resume"),
+    ("POST", "/admin/bulk/{id}/cancel"),
     ("GET", "/admin/workflows"),
 ];
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use ojs_model::JobId;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -18,6 +19,10 @@ const QUIET: &str = "quiet:";
 const DELIVERIES: &str = "deliveries:";
 /// The name of [`Signal::Endpoints`].
 const ENDPOINTS: &str = "endpoints:";
+/// The name of [`Signal::Operations`].
+const OPERATIONS: &str = "operations:";
+/// How the names of [`Signal::Operation`] begin.
+const OPERATION: &str = "operation:";
 
 /// What wakes waiting requests beside new jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +35,10 @@ pub enum Signal {
     Deliveries,
     /// Endpoints of push delivery have changed.
     Endpoints,
+    /// There are bulk operations to go on with.
+    Operations,
+    /// The bulk operation of this id has changed its state.
+    Operation(JobId),
 }
 
 impl Signal {
@@ -43,6 +52,8 @@ impl Signal {
             Self::Quiet(worker) => format!("{QUIET}{}", worker.replace([',', '='], "_")),
             Self::Deliveries => DELIVERIES.to_owned(),
             Self::Endpoints => ENDPOINTS.to_owned(),
+            Self::Operations => OPERATIONS.to_owned(),
+            Self::Operation(id) => format!("{OPERATION}{id}"),
         }
     }
 }
@@ -65,6 +76,8 @@ pub struct Wakeups {
     deliveries: Notify,
     /// The same for [`Signal::Endpoints`].
     endpoints: Notify,
+    /// The same for [`Signal::Operations`].
+    operations: Notify,
     /// Rung for each queue that gets jobs, while `watches_queues` says so.
     any_queue: Notify,
     watches_queues: AtomicBool,
@@ -147,6 +160,9 @@ impl Wakeups {
         if queue == ENDPOINTS {
             return self.endpoints.notify_one();
         }
+        if queue == OPERATIONS {
+            return self.operations.notify_one();
+        }
         if self.watches_queues.load(Ordering::Relaxed) {
             self.any_queue.notify_one();
         }
@@ -196,6 +212,11 @@ impl Wakeups {
         self.endpoints.notified().await;
     }
 
+    /// Resolves after the next [`Signal::Operations`], or at once when there was one since the last call.
+    pub async fn operations(&self) {
+        self.operations.notified().await;
+    }
+
     /// Sets whether [`any_queue`](Self::any_queue) resolves.
     pub fn watch_queues(&self, watches: bool) {
         self.watches_queues.store(watches, Ordering::Relaxed);
@@ -210,6 +231,7 @@ impl Wakeups {
     pub fn time_moved(&self) {
         self.look_for_deliveries();
         self.endpoints.notify_one();
+        self.operations.notify_one();
     }
 
     /// Sets whether the event log is being followed.

@@ -16,8 +16,8 @@ crate::on_every_store!(a_stranger_neither_sees_nor_changes_anything);
 /// Stands in everything of the owner that has text: what must not be in any answer to the stranger.
 const SECRET: &str = "sesame";
 
-/// What is asked. `$job`, `$active`, `$done`, `$dead`, `$flow`, `$train`, `$cron`, `$queue` and `$key` stand for things
-/// of the owner, and then for things that are not there.
+/// What is asked. `$job`, `$active`, `$done`, `$dead`, `$flow`, `$bulk`, `$train`, `$cron`, `$queue` and `$key` stand
+/// for things of the owner, and then for things that are not there.
 #[rustfmt::skip]
 const PROBES: &[(&str, &str, &str)] = &[
     ("GET", "/health", ""),
@@ -114,6 +114,13 @@ const PROBES: &[(&str, &str, &str)] = &[
     ("POST", "/admin/jobs/bulk/cancel", r#"{"filter":{},"confirm":true}"#),
     ("POST", "/admin/jobs/bulk/delete", r#"{"filter":{},"confirm":true}"#),
     ("GET", "/admin/workflows", ""),
+    ("GET", "/admin/bulk", ""),
+    ("POST", "/admin/bulk", r#"{"action":"cancel","filter":{},"confirm":true}"#),
+    ("POST", "/admin/bulk", r#"{"action":"cancel","filter":{"queue":"$queue"},"dry_run":true}"#),
+    ("GET", "/admin/bulk/$bulk", ""),
+    ("POST", "/admin/bulk/$bulk/pause", ""),
+    ("POST", "/admin/bulk/$bulk/resume", ""),
+    ("POST", "/admin/bulk/$bulk/cancel", ""),
 ];
 
 /// Streams without an end; `tenants::events_name_their_tenant_and_are_shown_to_it_alone` reads one.
@@ -162,8 +169,14 @@ async fn world(b: &Bench) -> Names {
     for _ in 0..2 {
         ask("POST", "/jobs", in_train.clone()).await;
     }
+    let filter = json!({"queue": SECRET, "state": "retryable"});
+    let operation = json!({"action": "retry", "filter": filter, "reason": SECRET, "confirm": true});
+    let bulk = ask("POST", "/admin/bulk", operation).await["id"].as_str().unwrap().to_owned();
+    // Its end is told in the log, which must not change any more.
+    let (_, _, ended) = ask_as_owner(b, "GET", &format!("/admin/bulk/{bulk}?wait_ms=60000"), &Value::Null).await;
+    assert_eq!(ended["state"], "completed", "{ended}");
     let named = ["$train", "$cron", "$queue", "$key"].map(|name| (name, SECRET.to_owned()));
-    let with_ids = [("$job", waiting), ("$active", active), ("$done", done), ("$dead", dead), ("$flow", flow)];
+    let with_ids = [("$job", waiting), ("$active", active), ("$done", done), ("$dead", dead), ("$flow", flow), ("$bulk", bulk)];
     with_ids.into_iter().chain(named).collect()
 }
 
@@ -219,6 +232,7 @@ async fn everything(b: &Bench, names: &Names) -> Vec<Value> {
         "/trains",
         "/trains/$train",
         "/workflows/$flow",
+        "/admin/bulk",
     ] {
         let (status, _, mut answer) =
             ask(b.engine.router(), &[("X-OJS-Tenant", "owner")], "GET", &filled(path, names), &Value::Null).await;

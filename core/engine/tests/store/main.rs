@@ -15,6 +15,7 @@ mod admin_http;
 mod audit;
 mod bounds;
 mod bulk;
+mod bulk_operations;
 mod catalogue;
 mod checked;
 mod checkpoints;

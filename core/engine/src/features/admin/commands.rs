@@ -2,6 +2,7 @@
 use crate::error::Applied;
 use crate::features::admin::records::{Gauges, JobPage, JobStep, Maintenance};
 use crate::features::admin::rules;
+pub(crate) use crate::features::admin::rules::walk;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
 use crate::store::rows::{Directive, JobFilter, WorkerRow};

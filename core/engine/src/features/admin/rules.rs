@@ -127,8 +127,8 @@ pub(crate) fn step_jobs(tables: &mut dyn Tables, filter: &JobFilter) -> Applied<
 
 /// What a walk along a list has found.
 #[derive(Default)]
-struct Walked {
-    rows: Vec<JobRow>,
+pub(crate) struct Walked {
+    pub(crate) rows: Vec<JobRow>,
     /// The place of the last row, when more rows follow it.
     last: Option<ListPlace>,
     /// The place of the last row that was looked at, when the bound of the look ended it.
@@ -137,12 +137,13 @@ struct Walked {
 
 impl Walked {
     /// Where the list goes on, when it does.
-    fn next_place(&self) -> Option<ListPlace> {
+    pub(crate) fn next_place(&self) -> Option<ListPlace> {
         self.last.or(self.end)
     }
 }
 
-fn walk(tables: &mut dyn Tables, filter: &JobFilter) -> Result<Walked, StoreError> {
+/// One page of a list, and where it goes on.
+pub(crate) fn walk(tables: &mut dyn Tables, filter: &JobFilter) -> Result<Walked, StoreError> {
     let mut rows = tables.jobs(filter)?;
     let has_more = rows.len() > filter.limit;
     rows.truncate(filter.limit);

@@ -4,6 +4,7 @@ use ojs_model::{JobId, JobState, OjsError};
 use crate::error::Applied;
 use crate::features::bulk::records::{Batch, BulkFilter, Order, Stored};
 use crate::features::bulk::rules;
+pub(crate) use crate::features::bulk::rules::{fits_state, sift};
 use crate::features::idempotency::records::{IdempotencyKey, Remembered};
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};

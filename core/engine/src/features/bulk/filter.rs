@@ -4,8 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::features::bulk::records::{Action, BulkFilter};
-use crate::http::request::Params;
-use crate::http::terms::{job_type, moment, state, time_of};
+use crate::http::terms::{invalid, job_type, state, time_of};
 use crate::store::rows::JobFilter;
 
 /// Who asks.
@@ -20,7 +19,7 @@ pub enum Plane {
 /// One word or several.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Words {
+pub(super) enum Words {
     One(String),
     Many(Vec<String>),
 }
@@ -39,20 +38,26 @@ pub struct Wanted {
     enqueued_before: Option<String>,
     priority: Option<i32>,
     meta: Option<Map<String, Value>>,
+    error_type: Option<String>,
+    #[serde(default)]
+    dead_letters: bool,
 }
 
 impl Wanted {
+    /// Whether it names nothing but a queue and states.
+    pub fn is_plain(&self) -> bool {
+        let times = [&self.since, &self.until, &self.enqueued_after, &self.enqueued_before];
+        let texts = [&self.r#type, &self.error_type];
+        let named = times.iter().chain(&texts).any(|text| text.is_some());
+        !named && self.priority.is_none() && self.meta.is_none() && !self.dead_letters
+    }
+
     /// The filter of an action. What is enqueued while the request is under way is not meant.
     ///
     /// # Errors
     /// 400 that names the member that cannot be used.
     pub fn filter(self, action: Action, plane: Plane, now: Timestamp) -> Result<BulkFilter, OjsError> {
-        let says_something = self.queue.is_some()
-            || self.r#type.is_some()
-            || self.state.is_some()
-            || self.priority.is_some()
-            || self.meta.is_some()
-            || [&self.since, &self.until, &self.enqueued_after, &self.enqueued_before].iter().any(|at| at.is_some());
+        let says_something = self.queue.is_some() || self.state.is_some() || !self.is_plain();
         if plane == Plane::Data && !says_something {
             return Err(OjsError::invalid_field("filter", "filter must say which jobs are meant: an empty one would mean all.")
                 .with_hint("Name a queue, type, state, priority, meta or time; operators have /ojs/v1/admin/jobs/bulk."));
@@ -75,7 +80,9 @@ impl Wanted {
             states,
             priority: self.priority,
             meta: self.meta.unwrap_or_default(),
-            older_than: None,
+            error_type: self.error_type,
+            dead_letters: self.dead_letters,
+            ..BulkFilter::default()
         })
     }
 }
@@ -89,7 +96,7 @@ fn usual_states(action: Action, plane: Plane) -> Vec<JobState> {
 }
 
 /// The states of a list, each of which the action must allow.
-fn states(words: Words, field: &str, action: Action) -> Result<Vec<JobState>, OjsError> {
+pub(super) fn states(words: Words, field: &str, action: Action) -> Result<Vec<JobState>, OjsError> {
     let words = match words {
         Words::One(word) => vec![word],
         Words::Many(words) => words,
@@ -111,58 +118,6 @@ fn states(words: Words, field: &str, action: Action) -> Result<Vec<JobState>, Oj
     Ok(states)
 }
 
-/// What of a queue is purged.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Purge {
-    states: Option<Words>,
-    older_than: Option<String>,
-    /// Set by the caller on purpose.
-    #[serde(default)]
-    pub confirm: bool,
-    /// Count only.
-    #[serde(default)]
-    pub dry_run: bool,
-    /// At most so many in this request.
-    pub limit: Option<usize>,
-}
-
-impl Purge {
-    /// The same from a query.
-    ///
-    /// # Errors
-    /// 400 for a limit that is no number.
-    pub fn of(params: &Params) -> Result<Self, OjsError> {
-        let says = |name: &str| params.get(name) == Some("true");
-        let states = params.list("states");
-        Ok(Self {
-            states: (!states.is_empty()).then_some(Words::Many(states)),
-            older_than: params.get("older_than").map(str::to_owned),
-            confirm: says("confirm"),
-            dry_run: says("dry_run"),
-            limit: params.get("limit").map(|_| params.number("limit", 0, usize::MAX)).transpose()?,
-        })
-    }
-
-    /// The filter of a purge.
-    ///
-    /// # Errors
-    /// 400 when the states are missing, or one cannot be purged.
-    pub fn filter(self, queue: String, now: Timestamp) -> Result<BulkFilter, OjsError> {
-        let words = self.states.ok_or_else(|| {
-            let message = format!("states is required: which jobs to purge. They are {}.", Action::Purge.states());
-            OjsError::invalid_field("states", message)
-        })?;
-        let older_than = self.older_than.map(|text| moment("older_than", &text, now)).transpose()?;
-        Ok(BulkFilter {
-            filter: JobFilter { queue: Some(queue), until: Some(now.as_millis().saturating_add(1)), ..JobFilter::default() },
-            states: states(words, "states", Action::Purge)?,
-            older_than,
-            ..BulkFilter::default()
-        })
-    }
-}
-
 /// Ids in the order of the request; what is no id names nothing.
 ///
 /// # Errors
@@ -172,4 +127,16 @@ pub fn ids(given: Vec<String>) -> Result<Vec<(String, Option<JobId>)>, OjsError>
         return Err(OjsError::invalid_field("job_ids", "job_ids must name at least one job."));
     }
     Ok(given.into_iter().map(|text| (text.clone(), text.parse().ok())).collect())
+}
+
+/// Refuses a change of many jobs that the caller has not confirmed.
+///
+/// # Errors
+/// 400.
+pub(crate) fn confirmed(confirm: bool) -> Result<(), OjsError> {
+    if confirm {
+        return Ok(());
+    }
+    Err(invalid("confirm", "This changes many jobs at once: confirm must be true.")
+        .with_hint("See what would be changed with dry_run, then send confirm."))
 }

@@ -4,12 +4,13 @@ use std::time::Instant;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;
-use ojs_model::{OjsError, envelope};
+use ojs_model::envelope;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
-use crate::features::bulk::filter::{Plane, Purge, Wanted, ids};
+use crate::features::bulk::filter::{Plane, Wanted, confirmed, ids};
+use crate::features::bulk::purge::Purge;
 use crate::features::bulk::records::{Action, BulkFilter};
 use crate::features::bulk::routes::check_size;
 use crate::features::bulk::run::{Done, Item, Picked, Run};
@@ -106,12 +107,4 @@ async fn run(engine: &Engine, action: Action, picked: Picked, dry_run: bool, lim
 fn errors(items: &[Item]) -> Vec<Value> {
     let faults = items.iter().filter_map(|item| Some((item, item.fault.as_ref()?)));
     faults.take(MAX_ERRORS).map(|(item, fault)| json!({"job_id": item.id, "error": fault.message, "code": fault.code})).collect()
-}
-
-fn confirmed(confirm: bool) -> Result<(), OjsError> {
-    if confirm {
-        return Ok(());
-    }
-    Err(invalid("confirm", "This changes many jobs at once: confirm must be true.")
-        .with_hint("See what would be changed with dry_run, then send confirm."))
 }

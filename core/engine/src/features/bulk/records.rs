@@ -6,33 +6,32 @@ use ojs_model::{JobId, JobState, NewJob, OjsError};
 use serde_json::{Map, Value};
 
 use crate::features::idempotency::records::{IdempotencyKey, Remembered};
-use crate::kernel::job::{Body, JobRow};
+use crate::kernel::job::{Body, History, JobRow, flag};
 use crate::kernel::placed::Placed;
+use crate::store::record::words;
 use crate::store::rows::JobFilter;
 
 /// What is done to each of many jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Action {
     /// As the cancel of one.
-    Cancel,
+    Cancel = 0,
     /// Discarded jobs start afresh; retryable ones do not wait for their back-off any longer.
-    Retry,
+    Retry = 1,
     /// Ended jobs are removed.
-    Delete,
+    Delete = 2,
     /// Removes jobs that are not active. A waiting job is cancelled first, and its workflow moves on.
-    Purge,
+    Purge = 3,
 }
+
+words! { Action { Cancel = "cancel", Retry = "retry", Delete = "delete", Purge = "purge" } }
 
 impl Action {
     /// The word of the request.
     #[must_use]
     pub const fn verb(self) -> &'static str {
-        match self {
-            Self::Cancel => "cancel",
-            Self::Retry => "retry",
-            Self::Delete => "delete",
-            Self::Purge => "purge",
-        }
+        self.as_str()
     }
 
     /// The word of the answer.
@@ -78,6 +77,12 @@ pub struct BulkFilter {
     pub meta: Map<String, Value>,
     /// Only jobs that ended before, or were accepted before if they still wait, milliseconds.
     pub older_than: Option<i64>,
+    /// Only jobs whose latest error is of this type.
+    pub error_type: Option<String>,
+    /// Only dead letters.
+    pub dead_letters: bool,
+    /// Only jobs that ended by this time, and retryable ones whose latest attempt began by then, milliseconds.
+    pub settled_by: Option<i64>,
 }
 
 impl BulkFilter {
@@ -85,7 +90,19 @@ impl BulkFilter {
     #[must_use]
     pub fn fits(&self, row: &JobRow) -> bool {
         let since = if row.state.is_terminal() { row.finished_at } else { row.created_at };
-        self.priority.is_none_or(|priority| priority == row.priority) && self.older_than.is_none_or(|at| since < at)
+        let settled = if row.state.is_terminal() { row.finished_at } else { row.started_at };
+        self.priority.is_none_or(|priority| priority == row.priority)
+            && self.older_than.is_none_or(|at| since < at)
+            && (!self.dead_letters || row.has(flag::DEAD))
+            && self.settled_by.is_none_or(|at| settled <= at)
+    }
+
+    /// Whether the errors of a job pass.
+    #[must_use]
+    pub fn fits_errors(&self, history: &History) -> bool {
+        let Some(wanted) = &self.error_type else { return true };
+        let errors: Vec<Value> = serde_json::from_str(&history.errors).unwrap_or_default();
+        errors.last().and_then(|error| error.get("type")?.as_str()) == Some(wanted)
     }
 
     /// Whether the fixed part of a job passes.

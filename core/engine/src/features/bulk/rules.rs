@@ -125,14 +125,10 @@ impl Transaction<'_> {
     /// The row of a job that the order may change.
     fn fit(&mut self, order: &Order, id: JobId) -> Result<Result<JobRow, OjsError>, StoreError> {
         let Some(row) = self.tables.visible(id)? else { return Ok(Err(OjsError::not_found("job", &id.to_string()))) };
-        let wanted = order.states.is_empty() || order.states.contains(&row.state);
-        if order.action.allows(row.state) && wanted {
-            return Ok(Ok(row));
-        }
-        Ok(Err(OjsError::wrong_state(id, row.state, &order.action.states())))
+        Ok(fits_state(order.action, &order.states, &row).map(|()| row))
     }
 
-    fn change_row(&mut self, action: Action, row: &JobRow) -> Applied<()> {
+    pub(crate) fn change_row(&mut self, action: Action, row: &JobRow) -> Applied<()> {
         match action {
             Action::Cancel => {
                 self.withdraw(row, "")?;
@@ -158,6 +154,12 @@ impl Transaction<'_> {
         self.emit(event, row, "")?;
         self.erase(row)
     }
+}
+
+/// Refuses a job that is in none of the states that are meant; none named are all that the action allows.
+pub(crate) fn fits_state(action: Action, states: &[JobState], row: &JobRow) -> Result<(), OjsError> {
+    let wanted = states.is_empty() || states.contains(&row.state);
+    if action.allows(row.state) && wanted { Ok(()) } else { Err(OjsError::wrong_state(row.id, row.state, &action.states())) }
 }
 
 /// The answer that a request got before, when it was the same request.
@@ -200,11 +202,17 @@ pub(crate) fn find(
     let more = rows.len() > limit;
     rows.truncate(limit);
     let next = rows.last().filter(|_| more).map(|row| row.seq);
-    let mut ids = Vec::with_capacity(rows.len());
+    Ok((sift(tables, filter, rows)?.into_iter().map(|row| row.id).collect(), next))
+}
+
+/// Those of these rows that the filter lets through.
+pub(crate) fn sift(tables: &mut dyn Tables, filter: &BulkFilter, rows: Vec<JobRow>) -> Result<Vec<JobRow>, StoreError> {
+    let mut fit = Vec::with_capacity(rows.len());
     for row in rows.into_iter().filter(|row| filter.fits(row)) {
-        if filter.meta.is_empty() || filter.fits_meta(&tables.body(row.seq)?) {
-            ids.push(row.id);
+        let passes = filter.meta.is_empty() || filter.fits_meta(&tables.body(row.seq)?);
+        if passes && (filter.error_type.is_none() || filter.fits_errors(&tables.history(row.seq)?)) {
+            fit.push(row);
         }
     }
-    Ok((ids, next))
+    Ok(fit)
 }

@@ -1,4 +1,5 @@
 //! What operators order and ask of tenants.
+pub(crate) use super::within::Within;
 use ojs_model::envelope::DEFAULT_TENANT;
 use ojs_model::{ErrorCode, JobState, OjsError};
 

@@ -1,0 +1,23 @@
+//! Bulk operations: changes of many jobs that go on in the background (decision 61).
+//!
+//! An operation is a record: what is to be done to which jobs, how far it is, and what came of it. The `runner` of a
+//! node goes on with each operation in slices; the place that an operation has reached is written in the transaction
+//! that changes the jobs of the slice, so no crash does a job twice or leaves one out. `plan` says which jobs come next
+//! and when the end is reached, `survey` counts a bounded number of them beforehand.
+pub(crate) mod answer;
+mod audit;
+pub mod commands;
+pub(crate) mod plan;
+pub mod records;
+pub(crate) mod refusals;
+pub(crate) mod routes;
+mod rules;
+pub(crate) mod runner;
+pub(crate) mod slices;
+pub(crate) mod survey;
+
+use crate::kernel::hooks::Feature;
+
+/// Where it takes part in transactions.
+pub(crate) const FEATURE: Feature =
+    Feature { prune: Some(|transaction, _| transaction.prune_operations()), audit: Some(audit::CHECKS), ..Feature::NONE };
