@@ -162,3 +162,26 @@ async fn ei_013_the_outbox_holds_ciphertext_and_the_relay_no_key() {
     assert_eq!(log.recv().await.as_deref(), Some(SECRET));
     handle.shutdown(None).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jt_24_encrypted_jobs_of_a_train_run_in_order_and_their_train_is_readable() {
+    let wire = Recorded::to("memory:").await;
+    let client = over(&wire, keys("k-1", 1));
+    let mut last = None;
+    for number in 0..5 {
+        // Without the train, the later a job is the earlier it would run.
+        let job = client.enqueue("card.charge", [format!("{SECRET} {number}")]).train("dest_1").priority(number).await.unwrap();
+        let stored = client.get_job(&job.id).await.unwrap();
+        assert_eq!(stored.meta["train_id"], "dest_1", "the server needs it");
+        let args = serde_json::to_string(&stored.args).unwrap();
+        assert!(args.contains("ojs_encoded") && !args.contains("4111"), "{args}");
+        last = Some(job);
+    }
+    assert_eq!(last.unwrap().train.unwrap().ahead, 4);
+    let (handle, mut log) = worker(&client, false);
+    for number in 0..5 {
+        let (_, card, _) = log.recv().await.unwrap();
+        assert_eq!(card, format!("{SECRET} {number}"));
+    }
+    handle.shutdown(None).await;
+}

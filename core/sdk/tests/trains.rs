@@ -217,9 +217,11 @@ mod http {
 #[cfg(feature = "embedded")]
 mod fakes {
     use std::sync::{Arc, Mutex};
+    use std::time::Duration;
 
     use ojs::testing::Fake;
-    use ojs::{Client, HandlerError, JobContext, JobState, Worker};
+    use ojs::worker::WorkerOptions;
+    use ojs::{Client, HandlerError, JobContext, JobState, RetryPolicy, Worker};
 
     use super::*;
 
@@ -288,5 +290,34 @@ mod fakes {
         assert_eq!(fake.drain(&worker).await.unwrap(), 5);
         let in_train: Vec<_> = seen.lock().unwrap().iter().copied().filter(|(_, position)| *position > 0).collect();
         assert_eq!(in_train, [(1, 1), (2, 2), (3, 3), (4, 4)]);
+    }
+
+    /// The decision on job trains promises it, and its sketch breaks it: there an error value counts as the end of the
+    /// job.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn jt_05_an_error_that_a_handler_returns_keeps_the_train() {
+        let folder = tempfile::tempdir().unwrap();
+        for url in ["memory:".to_owned(), format!("sqlite:{}", folder.path().join("jobs.db").display())] {
+            let client = Client::connect(&url).await.unwrap();
+            let (seen, mut log) = tokio::sync::mpsc::unbounded_channel();
+            let worker = Worker::new(Arc::clone(client.transport()), WorkerOptions::default());
+            let handler = move |ctx: JobContext| {
+                let seen = seen.clone();
+                async move {
+                    let number: i64 = ctx.arg(0)?;
+                    seen.send((number, ctx.attempt()))?;
+                    if number == 1 && ctx.attempt() < 3 { Err(std::io::Error::other("not yet").into()) } else { Ok(()) }
+                }
+            };
+            worker.register("deploy", handler).unwrap();
+            let retry = RetryPolicy::new().max_attempts(3).initial_interval(Duration::from_millis(1));
+            client.enqueue("deploy", 1).train("dest_1").retry(retry).await.unwrap();
+            client.enqueue("deploy", 2).train("dest_1").await.unwrap();
+            let handle = worker.start();
+            for expected in [(1, 1), (1, 2), (1, 3), (2, 1)] {
+                assert_eq!(log.recv().await.unwrap(), expected);
+            }
+            handle.shutdown(None).await;
+        }
     }
 }

@@ -80,7 +80,7 @@ module OJS
 
     # One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is
     # another page while the page says that it has more. Jobs that come and go between two pages move the others, but
-    # not behind a <tt>cursor</tt>, which is the <tt>next_cursor</tt> of the page before. With a cursor, or with
+    # not after a <tt>cursor</tt>, which is the <tt>next_cursor</tt> of the page before. With a cursor, or with
     # <tt>count=false</tt>, a page looks at 5,000 rows at most and has no total: it may be short, or empty, say
     # <tt>complete: false</tt>, and have a <tt>next_cursor</tt> all the same. Pages with numbers look at a million
     # rows at most, count what is in the first 20,000, and begin at most 10,000 jobs behind the first.

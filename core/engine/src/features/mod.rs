@@ -92,6 +92,7 @@ pub const TABLES: &[&Table] = &[
     JobTypeRow::TABLE,
     StoredQueue::TABLE,
     versions::records::RouteRow::TABLE,
+    versions::records::TallyRow::TABLE,
     versions::records::VersionedQueue::TABLE,
     WorkerRow::TABLE,
     webhooks::records::DeliveryRow::TABLE,

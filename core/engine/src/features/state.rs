@@ -8,6 +8,7 @@ use crate::features::limits::gate::Gates;
 use crate::features::tenants::kept::Kept;
 use crate::features::trains::touched::Touched;
 use crate::features::versions::handlers::Handlers;
+use crate::features::versions::records::Attempts;
 use crate::features::webhooks::backlog::Shifts;
 use crate::features::workflows::ended::Ended;
 use crate::store::rows::Counts;
@@ -21,6 +22,8 @@ pub struct State {
     pub(crate) limits: Gates,
     /// What the worker of the latest claim runs; `None` for everything.
     pub(crate) runs: Option<Arc<Handlers>>,
+    /// Attempts of versions that are watched.
+    pub(crate) attempts: Attempts,
     pub(crate) trains: Touched,
     pub(crate) tenants: Kept,
     pub(crate) webhooks: Shifts,

@@ -13,7 +13,7 @@ use ojs_model::{ErrorCode, OjsError, Timestamp, hex};
 use rand::TryRngCore;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 pub use crate::http::holder::Holder;
 pub use crate::http::permission::Permission;
@@ -261,6 +261,8 @@ fn sum(secret: &str) -> String {
 pub struct Access {
     path: PathBuf,
     keys: RwLock<Arc<Vec<Key>>>,
+    /// Rung when they have been read again.
+    changed: watch::Sender<()>,
 }
 
 impl Access {
@@ -271,7 +273,7 @@ impl Access {
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, KeyFileError> {
         let path = path.into();
         let keys = RwLock::new(Arc::new(KeyFile::read(&path)?.keys));
-        Ok(Self { path, keys })
+        Ok(Self { path, keys, changed: watch::Sender::new(()) })
     }
 
     /// Reads the file again. When that fails the keys stay as they are.
@@ -282,6 +284,7 @@ impl Access {
         let keys = KeyFile::read(&self.path)?.keys;
         let count = keys.len();
         *self.keys.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keys);
+        self.changed.send_replace(());
         Ok(count)
     }
 
@@ -336,6 +339,17 @@ impl Access {
     pub(crate) fn holder_named(&self, name: &str) -> Option<Holder> {
         let keys = Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner));
         keys.iter().find(|key| key.name == name).map(Holder::of)
+    }
+
+    /// Resolves when a key is no longer in force as its holder has it: it was revoked, or got other roles or another
+    /// tenant.
+    pub(crate) async fn ended(&self, holder: &Holder) {
+        // Before the first look: a change that comes in between is not missed.
+        let mut changed = self.changed.subscribe();
+        while self.holder_named(holder.name()).as_ref() == Some(holder) {
+            // The sender is a part of this, so it does not end.
+            let _ = changed.changed().await;
+        }
     }
 }
 

@@ -2,12 +2,14 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::http::HeaderMap;
-use axum::http::header::AUTHORIZATION;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
 use ojs_model::{ErrorCode, OjsError, Timestamp};
 
 use crate::engine::Engine;
@@ -18,6 +20,9 @@ use crate::http::client_limit::{Guest, Peer};
 use crate::http::hosts::Hosts;
 use crate::http::reply::Failure;
 
+/// Media type of streams of events.
+const EVENT_STREAM: &[u8] = b"text/event-stream";
+
 /// The key that a request shows, looked up once for all checks before its handler.
 #[derive(Debug, Clone)]
 struct Shown(Result<Holder, Failure>);
@@ -25,6 +30,35 @@ struct Shown(Result<Holder, Failure>);
 /// The key that a request came with and that its route accepts; none where no keys are asked for.
 #[derive(Debug, Clone)]
 pub struct Caller(pub Holder);
+
+/// The key of a request whose answer may last: a stream of events ends with its key.
+#[derive(Debug, Clone)]
+pub struct InForce {
+    access: Arc<Access>,
+    holder: Holder,
+}
+
+impl InForce {
+    /// The holder of the key.
+    pub fn holder(&self) -> &Holder {
+        &self.holder
+    }
+
+    /// Resolves when the key is no longer in force as it was.
+    pub async fn ended(&self) {
+        self.access.ended(&self.holder).await;
+    }
+
+    /// An answer, which ends with the key if it is a stream of events. A client that connects again is told why.
+    fn bound(self, response: Response) -> Response {
+        if !response.headers().get(CONTENT_TYPE).is_some_and(|media| media.as_bytes().starts_with(EVENT_STREAM)) {
+            return response;
+        }
+        let (parts, body) = response.into_parts();
+        let frames = body.into_data_stream().take_until(async move { self.ended().await });
+        Response::from_parts(parts, Body::from_stream(frames))
+    }
+}
 
 /// The request came with the cookie of a session instead of a key; when it ends.
 #[derive(Debug, Clone, Copy)]
@@ -47,8 +81,10 @@ pub async fn guard(State((gate, needs)): State<(Gate, Permission)>, mut request:
     let allowed = allowed.and_then(|holder| holder.check(needs).map(|()| holder).map_err(Failure::from));
     match allowed {
         Ok(holder) => {
+            let key = InForce { access: Arc::clone(&gate.access), holder: holder.clone() };
+            request.extensions_mut().insert(key.clone());
             request.extensions_mut().insert(Caller(holder));
-            next.run(request).await
+            key.bound(next.run(request).await)
         }
         Err(failure) => {
             let error = failure.error();

@@ -11,8 +11,8 @@ use ojs_model::{ErrorCode, JobId, MEDIA_TYPE, OjsError, SPEC_VERSION, envelope};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::features::cloudevents::answer::STRUCTURED;
-use crate::http::header::{OJS_VERSION, REQUEST_ID, REQUIRES_EXTENSION};
+use crate::features::cloudevents::answer::{BATCH, STRUCTURED};
+use crate::http::header::{CE_SPECVERSION, OJS_VERSION, REQUEST_ID, REQUIRES_EXTENSION};
 use crate::http::manifest::has_extension;
 use crate::http::reply::EXTENSION_NOT_SUPPORTED;
 
@@ -78,11 +78,16 @@ fn fault(method: &Method, path: &str, headers: &HeaderMap) -> Option<OjsError> {
     // An event enqueues a job, and is no other request.
     let known = essence.eq_ignore_ascii_case(MEDIA_TYPE)
         || essence.eq_ignore_ascii_case("application/json")
-        || (essence.eq_ignore_ascii_case(STRUCTURED) && path == "/ojs/v1/jobs");
+        || (path == "/ojs/v1/jobs" && is_event(headers, essence));
     let empty = text(CONTENT_LENGTH).is_some_and(|n| n == "0");
     (!known && !empty && matches!(*method, Method::POST | Method::PUT | Method::PATCH)).then(|| {
         OjsError::new(ErrorCode::InvalidRequest, format!("Content-Type must be {MEDIA_TYPE} or application/json, got {essence}."))
     })
+}
+
+/// Whether a body is a CloudEvent or a batch of them. In binary mode its media type is that of the data.
+fn is_event(headers: &HeaderMap, essence: &str) -> bool {
+    [STRUCTURED, BATCH].iter().any(|media| essence.eq_ignore_ascii_case(media)) || headers.contains_key(&CE_SPECVERSION)
 }
 
 /// An extension that the client cannot do without and this server does not have.

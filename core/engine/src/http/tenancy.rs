@@ -130,6 +130,16 @@ pub const OF_TENANTS: &[(&str, &str)] = &[
     ("POST", "/admin/bulk/{id}/resume"),
     ("POST", "/admin/bulk/{id}/cancel"),
     ("GET", "/admin/workflows"),
+    ("GET", "/webhooks/subscriptions"),
+    ("POST", "/webhooks/subscriptions"),
+    ("GET", "/webhooks/subscriptions/{id}"),
+    ("PATCH", "/webhooks/subscriptions/{id}"),
+    ("DELETE", "/webhooks/subscriptions/{id}"),
+    ("POST", "/webhooks/subscriptions/{id}/test"),
+    ("POST", "/webhooks/subscriptions/{id}/rotate-secret"),
+    ("GET", "/webhooks/deliveries"),
+    ("GET", "/webhooks/deliveries/{id}"),
+    ("POST", "/webhooks/deliveries/{id}/retry"),
 ];
 
 /// A route whose handler gets the engine as the caller sees it.

@@ -20,11 +20,11 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::engine::Engine;
-use crate::http::access::{Holder, Permission};
+use crate::http::access::Permission;
 use crate::http::caller::Asker;
 use crate::http::client_limit::{Guest, Slot};
 use crate::http::frames::{SHUTDOWN, shutdown};
-use crate::http::guard::Caller;
+use crate::http::guard::InForce;
 use crate::http::listener::Held;
 use crate::http::reply::Failure;
 use crate::http::request::parse;
@@ -47,7 +47,7 @@ const PONG_WITHIN: Duration = Duration::from_secs(10);
 pub async fn open(
     State(engine): State<Engine>,
     asker: Asker,
-    caller: Option<Extension<Caller>>,
+    key: Option<Extension<InForce>>,
     held: Option<Extension<Held>>,
     guest: Guest,
     headers: HeaderMap,
@@ -60,8 +60,8 @@ pub async fn open(
     })?;
     check_protocol(&headers)?;
     let seat = engine.streams().client_limit().take(&guest).map_err(refuse)?;
-    let holder = caller.map(|Extension(Caller(holder))| holder);
-    let conversation = Conversation { engine, asker, holder, guest, channels: Vec::new(), turn: 0, _seat: seat };
+    let key = key.map(|Extension(key)| key);
+    let conversation = Conversation { engine, asker, key, guest, channels: Vec::new(), turn: 0, _seat: seat };
     let upgrade = upgrade.protocols([PROTOCOL]).max_message_size(MAX_MESSAGE_BYTES).max_frame_size(MAX_MESSAGE_BYTES);
     Ok(upgrade.write_buffer_size(0).max_write_buffer_size(MAX_UNSENT_BYTES).on_upgrade(move |socket| async move {
         conversation.run(socket).await;
@@ -100,7 +100,7 @@ struct Conversation {
     engine: Engine,
     asker: Asker,
     /// The key that the connection was opened with, where keys are on.
-    holder: Option<Holder>,
+    key: Option<InForce>,
     guest: Guest,
     channels: Vec<Channel>,
     /// The channel that is looked at first: each has its turn.
@@ -141,9 +141,10 @@ impl Conversation {
         let mut answer_until: Option<Instant> = None;
         loop {
             let until = answer_until.map_or(next_ping, |at| at.min(next_ping));
-            let (engine, channels, turn) = (&self.engine, &mut self.channels, &mut self.turn);
+            let (engine, key, channels, turn) = (&self.engine, &self.key, &mut self.channels, &mut self.turn);
             tokio::select! {
                 () = engine.closed() => return goodbye(socket).await,
+                () = ended(key.as_ref()) => return close(socket, close_code::POLICY, "the key is not in force any more").await,
                 (index, lines) = news(channels, turn) => self.forward(socket, index, lines).await?,
                 message = socket.recv() => {
                     answer_until = None;
@@ -248,7 +249,7 @@ impl Conversation {
         if let Some(job) = wish.job() {
             return self.asker.check_sees(&self.engine, job).await;
         }
-        Ok(self.holder.as_ref().map_or(Ok(()), |holder| holder.check(Permission::Inspect))?)
+        Ok(self.key.as_ref().map_or(Ok(()), |key| key.holder().check(Permission::Inspect))?)
     }
 
     fn unsubscribe(&mut self, name: Option<&str>) -> Result<Value, Failure> {
@@ -293,6 +294,14 @@ impl Conversation {
             .with_hint("Read the state of what the channel is about, and follow it from now on.");
         error.code = "unknown_event_id".into();
         Err(error.into())
+    }
+}
+
+/// Resolves when the key of the connection is no longer in force; never without one.
+async fn ended(key: Option<&InForce>) {
+    match key {
+        Some(key) => key.ended().await,
+        None => std::future::pending().await,
     }
 }
 

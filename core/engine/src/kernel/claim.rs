@@ -13,6 +13,12 @@ use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view_with;
 use crate::store::rows::{Directive, QueueRow, WorkerPhase, WorkerRow};
 
+/// After this time a fetch looks again for jobs that another transaction held. Mostly that one claims them itself, and
+/// its commit takes a moment.
+const PASSED_MS: i64 = 250;
+/// The same for a fetch that takes some jobs of a queue only: those that it sees may be for others.
+const NARROW_PASSED_MS: i64 = 5_000;
+
 impl Transaction<'_> {
     pub(crate) fn claim(&mut self, claim: &Claim) -> Result<Vec<JobView>, StoreError> {
         if self.tables.maintenance()?.is_some() {
@@ -51,21 +57,35 @@ impl Transaction<'_> {
         for on_claim in self.counters.features.iter().filter_map(|feature| feature.on_claim) {
             on_claim(self, claim, worker);
         }
-        let mut claiming = Claiming { claim, assign, job_type_ids, jobs: Vec::new(), unreadable: None };
+        let mut claiming = Claiming { claim, assign, job_type_ids, jobs: Vec::new(), looked: Vec::new(), unreadable: None };
         if !self.is_divided(&mut claiming)? {
             for name in &claim.queues {
                 self.claim_some(&mut claiming, name, usize::MAX)?;
             }
         }
-        let Claiming { jobs, unreadable, .. } = claiming;
+        let Claiming { jobs, looked, unreadable, .. } = claiming;
         if let (true, Some(fault)) = (jobs.is_empty(), unreadable) {
             // The other queues of the claim have nothing: the worker hears why this one gives nothing.
             return Err(fault);
         }
         if jobs.is_empty() {
             call!(self, on_empty_claim);
+            self.look_for_passed(claim, &looked)?;
         }
         Ok(jobs)
+    }
+
+    /// A claim steps over rows that another transaction holds. When that one ends and has changed nothing, no call
+    /// says so: a fetch that waits looks again by itself.
+    fn look_for_passed(&mut self, claim: &Claim, queues: &[i64]) -> Result<(), StoreError> {
+        if queues.is_empty() || !self.tables.may_have_passed(queues)? {
+            return Ok(());
+        }
+        let is_narrow =
+            !claim.types.is_empty() || claim.handlers.is_some() || self.is_picky || self.tables.names().scope.num().is_some();
+        let pause = if is_narrow { NARROW_PASSED_MS } else { PASSED_MS };
+        self.look_again(self.now.as_millis().saturating_add(pause));
+        Ok(())
     }
 
     /// Whether a feature has claimed from the queues in an order of its own.
@@ -102,6 +122,9 @@ impl Transaction<'_> {
         }
         let allowed = queue.fill(self.now.as_millis());
         let full = goal.min(before.saturating_add(allowed.min(slots)));
+        if full > before {
+            claiming.looked.push(queue.num);
+        }
         // Expired jobs are discarded on the way and replaced, hence the loop.
         while claiming.jobs.len() < full {
             let chosen = self.choose(claiming, queue.num, full - claiming.jobs.len())?;

@@ -74,6 +74,8 @@ pub struct Claiming<'c> {
     pub(crate) job_type_ids: Option<Vec<i64>>,
     /// What it has got.
     pub(crate) jobs: Vec<JobView>,
+    /// Numbers of the queues in which it has looked for jobs.
+    pub(crate) looked: Vec<i64>,
     /// Why a queue gives nothing whose settings cannot be read.
     pub(crate) unreadable: Option<StoreError>,
 }

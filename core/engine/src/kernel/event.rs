@@ -124,8 +124,7 @@ impl EventFilter {
     /// belong to operators.
     #[must_use]
     pub fn wants_tenant(&self, tenant: Option<&str>, of_job: bool, name: &str) -> bool {
-        let owned = of_job || ["workflow.", "cron.", "train.", "tenant."].iter().any(|start| name.starts_with(start));
-        self.tenant.as_deref().is_none_or(|wanted| owned && wanted == tenant.unwrap_or(DEFAULT_TENANT))
+        self.tenant.as_deref().is_none_or(|wanted| is_of_tenant(wanted, tenant, of_job, name))
     }
 
     /// Whether an event that was read without a filter passes.
@@ -221,6 +220,14 @@ const RAND_B: u64 = (1 << 62) - 1;
 /// A commit holds well under 2^20 events: groups are bounded.
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
+
+/// Whether an event belongs to a tenant. `of_job`: it is about a job. Events of queues, workers and the server belong
+/// to operators.
+#[must_use]
+pub fn is_of_tenant(wanted: &str, tenant: Option<&str>, of_job: bool, name: &str) -> bool {
+    let owned = of_job || ["workflow.", "cron.", "train.", "tenant."].iter().any(|start| name.starts_with(start));
+    owned && wanted == tenant.unwrap_or(DEFAULT_TENANT)
+}
 
 #[cfg(test)]
 mod tests {

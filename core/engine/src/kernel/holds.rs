@@ -36,6 +36,9 @@ impl Holds {
     /// queue. Every available job with a version has this bit; alone it does not hold the job.
     pub const VERSION: Self = Self(1 << 4);
 
+    /// The sets of jobs that a claim may hand out: nothing keeps these from running, wherever they stand.
+    pub const FREE: [Self; 4] = [Self::NONE, Self::FAIR_SHARE, Self::VERSION, Self::FAIR_SHARE.with(Self::VERSION)];
+
     /// Each reason with its name.
     pub const NAMED: [(Self, &'static str); 5] = [
         (Self::LIMIT, "limit"),

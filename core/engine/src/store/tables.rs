@@ -122,6 +122,15 @@ pub trait Tables:
 
     /// Available jobs of a queue, best first.
     fn ready(&mut self, queue: i64, limit: usize) -> Result<Vec<(JobRow, Body)>>;
+    /// Whether these queues have available jobs that nothing holds and that another transaction may have kept from a
+    /// claim. A store with one writer at a time has none.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn may_have_passed(&mut self, queues: &[i64]) -> Result<bool> {
+        let _ = queues;
+        Ok(false)
+    }
     /// Whether time has made anything due by `now`, cron entries included, or a worker that sent heartbeats has sent none since `silent_since`.
     fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool>;
     /// Jobs in the order of the selection. They see what their own transaction has changed.

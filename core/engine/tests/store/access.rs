@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use crate::admin_http::{call, get, post};
+use crate::streams::Listener;
 use crate::support::Bench;
 
 crate::on_every_store!(
@@ -17,6 +18,7 @@ crate::on_every_store!(
     the_description_names_the_routes_that_exist,
     answers_fit_their_description,
     an_idempotency_key_is_the_clients_own,
+    streams_end_with_their_key,
 );
 
 struct Guarded {
@@ -237,4 +239,52 @@ async fn an_idempotency_key_is_the_clients_own(b: Bench) {
     assert_eq!(bulk(Role::Producer, request(1)).await, (200, first));
     assert_eq!(bulk(Role::Operator, request(1)).await.0, 409, "the key stands for another request of this client");
     assert_eq!(b.counts("q").await.iter().sum::<i64>(), 2);
+}
+
+/// Each stream that a key has opened ends when it is revoked; those of other keys go on.
+async fn streams_end_with_their_key(b: Bench) {
+    let path = b.dir.path().join("keys.json");
+    let now = ojs_model::Timestamp::from_millis(0);
+    let mut file = KeyFile::default();
+    let [gone, changed, kept] = ["gone", "changed", "kept"].map(|name| file.add(name, vec![Role::Admin], now).unwrap());
+    file.write(&path).unwrap();
+    let access = Arc::new(Access::open(&path).unwrap());
+    let router = b.engine.guarded_router(Arc::clone(&access));
+    let id = b.job().await;
+    let paths = ["events/stream", "queues/q/events", &format!("jobs/{id}/events"), &format!("jobs/{id}/result/stream")];
+    let paths: Vec<String> = paths.iter().map(|path| format!("/ojs/v1/{path}")).collect();
+    let open = async |secret: &str, path: &str| {
+        let request = Request::get(path).header("authorization", format!("Bearer {secret}")).body(Body::empty()).unwrap();
+        let response = router.clone().oneshot(request).await.unwrap();
+        let (status, mut stream) = (response.status().as_u16(), Listener::of(response.into_body()));
+        if status == 200 {
+            assert!(stream.block().await.unwrap().starts_with("retry:"));
+        }
+        (status, stream)
+    };
+    let mut ending = Vec::new();
+    let mut going_on = Vec::new();
+    for path in &paths {
+        ending.push(open(&gone, path).await);
+        ending.push(open(&changed, path).await);
+        going_on.push(open(&kept, path).await);
+    }
+    assert!(ending.iter().chain(&going_on).all(|(status, _)| *status == 200));
+    let change = |file: &mut KeyFile| {
+        file.revoke("gone")?;
+        file.keys.iter_mut().find(|key| key.name == "changed").unwrap().roles = vec![Role::Viewer];
+        Ok(())
+    };
+    KeyFile::change(&path, false, change).unwrap();
+    access.reload().unwrap();
+    for (_, stream) in &mut ending {
+        assert_eq!(stream.next().await, None, "it ends without another event");
+    }
+    assert_eq!(open(&gone, &paths[0]).await.0, 401, "a client that connects again learns why");
+    // What happens now is heard by those whose key is in force.
+    let job = b.claim(1).await.remove(0);
+    b.ack(&job).await.unwrap();
+    for (_, stream) in &mut going_on {
+        assert!(stream.next().await.is_some());
+    }
 }

@@ -20,6 +20,8 @@ crate::on_every_store!(
     ce_events_of_two_tenants_are_two_events,
     ce_what_is_no_trigger_is_refused_and_enqueues_nothing,
     ce_a_job_that_is_refused_is_not_remembered,
+    ce_a_batch_enqueues_all_of_its_events_or_none,
+    ce_data_that_is_no_json_is_an_argument_in_both_modes,
 );
 
 const SOURCE: &str = "ojs://ojs/engine/local";
@@ -225,7 +227,7 @@ async fn ce_what_is_no_trigger_is_refused_and_enqueues_nothing(b: Bench) {
     let (status, body) = post(&b, &[("content-type", STRUCTURED)], "nonsense").await;
     assert_eq!(status, 400, "{body}");
     let (status, _) = post(&b, &[("content-type", "application/cloudevents-batch+json")], "[]").await;
-    assert_eq!(status, 400, "one event is one job");
+    assert_eq!(status, 400, "an empty batch says nothing");
     let mut bad_type = trigger("e1");
     bad_type["type"] = json!("org.openjobspec.trigger.Not A Type");
     assert_eq!(post(&b, &[("content-type", STRUCTURED)], &bad_type.to_string()).await.0, 400);
@@ -242,4 +244,70 @@ async fn ce_a_job_that_is_refused_is_not_remembered(b: Bench) {
     let claimed = b.claim_for(Some("w"), &["default"], 1).await.remove(0);
     b.ack(&claimed).await.unwrap();
     assert_eq!(send("e2").await.0, 201, "the sender tries again");
+}
+
+const BATCH: &str = "application/cloudevents-batch+json";
+
+async fn ce_a_batch_enqueues_all_of_its_events_or_none(b: Bench) {
+    let send = async |events: &Value| post(&b, &[("content-type", BATCH)], &events.to_string()).await;
+    let (status, first) = send(&json!([trigger("e1"), trigger("e2"), trigger("e1")])).await;
+    assert_eq!((status, &first["count"], &first["deduplicated"]), (201, &json!(3), &json!(1)), "{first}");
+    let id = |answer: &Value, index: usize| answer["jobs"][index]["id"].clone();
+    assert_eq!((id(&first, 0), id(&first, 0) != id(&first, 1)), (id(&first, 2), true), "one event twice is one job");
+    let (status, second) = send(&json!([trigger("e2"), trigger("e3")])).await;
+    assert_eq!((status, &second["deduplicated"], id(&second, 0)), (201, &json!(1), id(&first, 1)));
+    let (status, again) = send(&json!([trigger("e3"), trigger("e1")])).await;
+    assert_eq!((status, &again["deduplicated"], id(&again, 0)), (200, &json!(2), id(&second, 1)));
+    assert_eq!(b.counts("default").await[JobState::Available as usize], 3);
+    // What the list of events gives out is a batch; its events are no triggers.
+    let mut wrong = trigger("e5");
+    wrong["type"] = json!("org.openjobspec.job.completed");
+    let (status, body) = send(&json!([trigger("e4"), wrong])).await;
+    let details = &body["error"]["details"];
+    assert_eq!((status, &details["index"], &details["field"]), (400, &json!(1), &json!("type")), "{body}");
+    let bound = r#"{"backpressure":{"max_depth":4,"strategy":"reject"}}"#;
+    assert_eq!(b.http("PUT", "/admin/queues/default/config", bound).await.0, 200);
+    assert_eq!(send(&json!([trigger("e4"), trigger("e5")])).await.0, 429, "there is room for one");
+    assert_eq!(b.counts("default").await[JobState::Available as usize], 3, "none of a refused batch is stored");
+    assert_eq!(send(&json!([trigger("e4")])).await.0, 201, "nor is one remembered");
+    let many: Vec<Value> = (0..101).map(|number| trigger(&format!("m{number}"))).collect();
+    let (status, body) = send(&json!(many)).await;
+    assert_eq!((status, &body["error"]["code"]), (413, &json!("batch_size_exceeded")), "{body}");
+    assert_eq!(post(&b, &[("content-type", BATCH)], "{}").await.0, 400);
+}
+
+async fn ce_data_that_is_no_json_is_an_argument_in_both_modes(b: Bench) {
+    let structured = async |id: &str, media: Option<&str>, encoded: &str| {
+        let mut event = trigger(id);
+        let members = event.as_object_mut().unwrap();
+        members.remove("data");
+        members.insert("data_base64".to_owned(), json!(encoded));
+        members.extend(media.map(|media| ("datacontenttype".to_owned(), json!(media))));
+        post(&b, &[("content-type", STRUCTURED)], &event.to_string()).await
+    };
+    let binary = async |id: &str, media: &str, body: &str| {
+        let event = [("ce-specversion", "1.0"), ("ce-id", id), ("ce-source", "/shop")];
+        let more = [("ce-type", "org.openjobspec.trigger.mail.send"), ("content-type", media)];
+        post(&b, &[event.as_slice(), more.as_slice()].concat(), body).await
+    };
+    // {"a":1}, hello, and the bytes of hello as no text.
+    for (number, (media, encoded, body, args)) in [
+        ("application/json", "eyJhIjoxfQ==", "{\"a\":1}", json!([{"a": 1}])),
+        ("text/plain; charset=utf-8", "aGVsbG8=", "hello", json!(["hello"])),
+        ("image/png", "aGVsbG8=", "hello", json!(["aGVsbG8="])),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let one = structured(&format!("s{number}"), Some(media), encoded).await;
+        let other = binary(&format!("b{number}"), media, body).await;
+        for (status, answer) in [one, other] {
+            assert_eq!((status, &answer["job"]["args"]), (201, &args), "{media}: {answer}");
+            let told = &answer["job"]["meta"]["trigger_datacontenttype"];
+            assert_eq!(told, &(if number == 0 { Value::Null } else { json!(media) }));
+        }
+    }
+    let (status, body) = structured("wrong", None, "aGVsbG8=").await;
+    assert_eq!((status, &body["error"]["details"]["field"]), (400, &json!("data_base64")), "without a type it is JSON");
+    assert_eq!(structured("wrong", Some("image/png"), "%").await.0, 400);
 }

@@ -16,8 +16,8 @@ crate::on_every_store!(a_stranger_neither_sees_nor_changes_anything);
 /// Stands in everything of the owner that has text: what must not be in any answer to the stranger.
 const SECRET: &str = "sesame";
 
-/// What is asked. `$job`, `$active`, `$done`, `$dead`, `$flow`, `$bulk`, `$train`, `$cron`, `$queue` and `$key` stand
-/// for things of the owner, and then for things that are not there.
+/// What is asked. `$job`, `$active`, `$done`, `$dead`, `$flow`, `$bulk`, `$train`, `$cron`, `$queue`, `$key`, `$hook`
+/// and `$delivery` stand for things of the owner, and then for things that are not there.
 #[rustfmt::skip]
 const PROBES: &[(&str, &str, &str)] = &[
     ("GET", "/health", ""),
@@ -121,6 +121,17 @@ const PROBES: &[(&str, &str, &str)] = &[
     ("POST", "/admin/bulk/$bulk/pause", ""),
     ("POST", "/admin/bulk/$bulk/resume", ""),
     ("POST", "/admin/bulk/$bulk/cancel", ""),
+    ("GET", "/webhooks/subscriptions", ""),
+    ("POST", "/webhooks/subscriptions", r#"{"url":"http://127.0.0.1:9/","events":["job.*"],"active":false}"#),
+    ("GET", "/webhooks/subscriptions/sub_$hook", ""),
+    ("PATCH", "/webhooks/subscriptions/sub_$hook", r#"{"events":["*"]}"#),
+    ("POST", "/webhooks/subscriptions/sub_$hook/test", "{}"),
+    ("POST", "/webhooks/subscriptions/sub_$hook/rotate-secret", "{}"),
+    ("DELETE", "/webhooks/subscriptions/sub_$hook", ""),
+    ("GET", "/webhooks/deliveries", ""),
+    ("GET", "/webhooks/deliveries?subscription_id=sub_$hook", ""),
+    ("GET", "/webhooks/deliveries/del_$delivery", ""),
+    ("POST", "/webhooks/deliveries/del_$delivery/retry", "{}"),
 ];
 
 /// Streams without an end; `tenants::events_name_their_tenant_and_are_shown_to_it_alone` reads one.
@@ -176,8 +187,45 @@ async fn world(b: &Bench) -> Names {
     let (_, _, ended) = ask_as_owner(b, "GET", &format!("/admin/bulk/{bulk}?wait_ms=60000"), &Value::Null).await;
     assert_eq!(ended["state"], "completed", "{ended}");
     let named = ["$train", "$cron", "$queue", "$key"].map(|name| (name, SECRET.to_owned()));
-    let with_ids = [("$job", waiting), ("$active", active), ("$done", done), ("$dead", dead), ("$flow", flow), ("$bulk", bulk)];
+    let (hook, delivery) = webhook(b).await;
+    let with_ids = [
+        ("$hook", hook),
+        ("$delivery", delivery),
+        ("$job", waiting),
+        ("$active", active),
+        ("$done", done),
+        ("$dead", dead),
+        ("$flow", flow),
+        ("$bulk", bulk),
+    ];
     with_ids.into_iter().chain(named).collect()
+}
+
+/// A subscription of the owner, and a delivery of it that waits. It is not active any more, so nothing happens to it.
+async fn webhook(b: &Bench) -> (String, String) {
+    let body = json!({"url": "http://127.0.0.1:9/sesame", "events": ["job.cancelled"], "metadata": {"x": SECRET}});
+    let (status, _, made) = ask_as_owner(b, "POST", "/webhooks/subscriptions", &body).await;
+    assert_eq!((status, &made["tenant_id"]), (201, &json!("owner")), "{made}");
+    let hook = made["id"].as_str().unwrap().to_owned();
+    let job = json!({"type": "sesame.job", "args": [SECRET], "options": {"queue": SECRET}});
+    let (_, _, job) = ask_as_owner(b, "POST", "/jobs", &job).await;
+    ask_as_owner(b, "DELETE", &format!("/jobs/{}", job["job"]["id"].as_str().unwrap()), &Value::Null).await;
+    // Its first attempt fails, and the next one is due at a time that does not come.
+    let waits = async {
+        loop {
+            let (_, _, page) = ask_as_owner(b, "GET", "/webhooks/deliveries", &Value::Null).await;
+            let row = page["deliveries"][0].clone();
+            if row["attempts"] == 1 && row["status"] == "pending" {
+                return row["id"].as_str().unwrap().to_owned();
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let delivery = tokio::time::timeout(std::time::Duration::from_secs(60), waits).await.expect("an attempt that fails");
+    let path = format!("/webhooks/subscriptions/{hook}");
+    assert_eq!(ask_as_owner(b, "PATCH", &path, &json!({"active": false})).await.0, 200);
+    let bare = |id: &str| id.split_once('_').unwrap().1.to_owned();
+    (bare(&hook), bare(&delivery))
 }
 
 /// The same names for things that nobody has.
@@ -233,6 +281,8 @@ async fn everything(b: &Bench, names: &Names) -> Vec<Value> {
         "/trains/$train",
         "/workflows/$flow",
         "/admin/bulk",
+        "/webhooks/subscriptions",
+        "/webhooks/deliveries",
     ] {
         let (status, _, mut answer) =
             ask(b.engine.router(), &[("X-OJS-Tenant", "owner")], "GET", &filled(path, names), &Value::Null).await;
@@ -276,7 +326,7 @@ fn pattern(path: &str) -> String {
     let parameter = |part: &str| match part {
         "$cron" | "$queue" => "{name}".to_owned(),
         "$key" => "{key}".to_owned(),
-        part if part.starts_with('$') => "{id}".to_owned(),
+        part if part.contains('$') => "{id}".to_owned(),
         part => part.to_owned(),
     };
     path.split('/').map(parameter).collect::<Vec<_>>().join("/")

@@ -52,6 +52,13 @@ pub struct Listener {
     start: String,
 }
 
+impl Listener {
+    /// Reads the body of an answer.
+    pub fn of(body: Body) -> Self {
+        Self { body: body.into_data_stream(), text: String::new(), start: String::new() }
+    }
+}
+
 async fn get(engine: &Engine, path: &str, last: Option<&str>) -> Response {
     let mut request = Request::get(format!("/ojs/v1{path}")).header("accept", "text/event-stream");
     if let Some(last) = last {
@@ -64,7 +71,7 @@ pub async fn listen(b: &Bench, path: &str, last: Option<&str>) -> Listener {
     let response = get(&b.engine, path, last).await;
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()["content-type"], "text/event-stream");
-    let mut listener = Listener { body: response.into_body().into_data_stream(), text: String::new(), start: String::new() };
+    let mut listener = Listener::of(response.into_body());
     let head = listener.block().await.unwrap();
     assert!(head.starts_with("retry: 3000\nid: evt_"), "{head}");
     head.lines().nth(1).unwrap().trim_start_matches("id: ").clone_into(&mut listener.start);
@@ -73,7 +80,7 @@ pub async fn listen(b: &Bench, path: &str, last: Option<&str>) -> Listener {
 
 impl Listener {
     /// The next block of lines; `None` when the server has ended the stream.
-    async fn block(&mut self) -> Option<String> {
+    pub async fn block(&mut self) -> Option<String> {
         loop {
             if let Some((block, rest)) = self.text.split_once("\n\n") {
                 let (block, rest) = (block.to_owned(), rest.to_owned());

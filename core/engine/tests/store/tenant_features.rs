@@ -1,14 +1,17 @@
 //! Tenants together with trains, versions and progress.
 use serde_json::{Value, json};
 
+use crate::endpoint::Endpoint;
 use crate::support::Bench;
 use crate::tenants::ask;
+use crate::webhooks::SECRET;
 
 crate::on_every_store!(
     jt_23_trains_of_two_tenants_are_apart,
     a_fetch_of_a_tenant_gets_its_own_versions_only,
     a_report_of_a_stranger_changes_nothing_of_the_holders,
     what_holds_a_job_beside_its_tenant_keeps_no_job_for_ever,
+    webhooks_of_a_tenant_get_its_own_events_only,
 );
 
 /// A successful request of a tenant.
@@ -114,4 +117,42 @@ async fn what_holds_a_job_beside_its_tenant_keeps_no_job_for_ever(b: Bench) {
             of(&b, &tenant, "POST", "/workers/ack", json!({"job_id": got[0], "worker_id": "w"})).await;
         }
     }
+}
+
+async fn webhooks_of_a_tenant_get_its_own_events_only(b: Bench) {
+    let (mut own, mut all) = (Endpoint::answering(204).await, Endpoint::answering(204).await);
+    let body = |endpoint: &Endpoint| json!({"url": endpoint.url(), "events": ["job.enqueued", "queue.*"], "secret": SECRET});
+    let made = of(&b, "a", "POST", "/webhooks/subscriptions", body(&own)).await;
+    assert_eq!(made["tenant_id"], "a");
+    let (status, of_operator) = b.http("POST", "/webhooks/subscriptions", &body(&all).to_string()).await;
+    assert_eq!((status, of_operator.get("tenant_id")), (201, None));
+    let job = json!({"type": "t", "args": [], "options": {"queue": "q"}});
+    let mut ids = Vec::new();
+    for tenant in ["b", "_default", "a"] {
+        ids.push(of(&b, tenant, "POST", "/jobs", job.clone()).await["job"]["id"].clone());
+    }
+    assert_eq!(b.http("POST", "/admin/queues/q/pause", "").await.0, 200);
+    let last = of(&b, "a", "POST", "/jobs", job).await["job"]["id"].clone();
+    // Deliveries are sent side by side: they come in no order.
+    let mut got = Vec::new();
+    for _ in 0..2 {
+        got.push(own.next().await.json());
+    }
+    got.sort_by_key(|event| event["subject"].to_string());
+    let told: Vec<&Value> = got.iter().map(|event| &event["subject"]).collect();
+    assert_eq!(told, [&ids[2], &last], "no event of another tenant, and none of the server");
+    assert!(got.iter().all(|event| event["data"]["tenant_id"] == "a"));
+    for _ in 0..5 {
+        all.next().await;
+    }
+    let seen = of(&b, "a", "GET", "/webhooks/deliveries", Value::Null).await;
+    assert_eq!((seen["deliveries"].as_array().unwrap().len(), &seen["pagination"]["total"]), (2, &json!(2)), "{seen}");
+    assert_eq!(b.http("GET", "/webhooks/deliveries", "").await.1["pagination"]["total"], 7);
+    for _ in 1..20 {
+        of(&b, "a", "POST", "/webhooks/subscriptions", body(&own)).await;
+    }
+    let tenant = [("X-OJS-Tenant", "a")];
+    let (status, _, refused) = ask(b.engine.router(), &tenant, "POST", "/webhooks/subscriptions", &body(&own)).await;
+    assert_eq!((status, &refused["error"]["details"]["max_subscriptions"]), (409, &json!(20)), "{refused}");
+    of(&b, "b", "POST", "/webhooks/subscriptions", body(&own)).await;
 }

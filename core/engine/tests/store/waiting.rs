@@ -7,6 +7,7 @@ use ojs_engine::Engine;
 use ojs_model::JobState;
 use tower::ServiceExt;
 
+use crate::nodes::application;
 use crate::support::Bench;
 
 crate::on_every_store!(
@@ -88,4 +89,40 @@ async fn closing_ends_the_wait(b: Bench) {
     tokio::time::timeout(WOKEN, async { tokio::join!(fetch, close) }).await.expect("answered at once");
     let refused = post(&b.engine, "/ojs/v1/jobs", r#"{"type":"t","args":[]}"#).await;
     assert_eq!(refused["error"]["code"], "backend_unavailable");
+}
+
+/// Another program holds the only row of a queue in a transaction while a fetch looks, and changes nothing.
+async fn passed_over(body: &str, request: &str) {
+    let b = Bench::postgres().await;
+    let mut other = application(&b).await;
+    let id = b.enqueue(request).await;
+    let transaction = other.transaction().await.unwrap();
+    assert_eq!(transaction.query("SELECT seq FROM ojs_runs FOR UPDATE", &[]).await.unwrap().len(), 1);
+    let (engine, body) = (b.engine.clone(), body.to_owned());
+    let at_once = body.replace("60000", "0");
+    assert_eq!(post(&engine, "/ojs/v1/workers/fetch", &at_once).await["jobs"], serde_json::json!([]), "it is held");
+    let fetch = tokio::spawn(async move { post(&engine, "/ojs/v1/workers/fetch", &body).await });
+    // They go through the same writers after it, so it has looked when they are answered.
+    for _ in 0..10 {
+        assert_eq!(post(&b.engine, "/ojs/v1/workers/fetch", &at_once).await["jobs"], serde_json::json!([]), "still held");
+    }
+    transaction.rollback().await.unwrap();
+    let answer = tokio::time::timeout(WOKEN, fetch).await.expect("long before its 60 s").unwrap();
+    assert_eq!(answer["jobs"][0]["id"], id.to_string(), "{answer}");
+}
+
+#[tokio::test]
+async fn a_waiting_fetch_gets_a_job_that_another_transaction_held_and_left() {
+    passed_over(WAITING, r#"{"type":"t","args":[],"options":{"queue":"q"}}"#).await;
+}
+
+#[tokio::test]
+async fn so_does_one_that_wants_some_types_only() {
+    let body = r#"{"queues":["q"],"job_types":["t"],"count":1,"wait_ms":60000,"worker_id":"w"}"#;
+    passed_over(body, r#"{"type":"t","args":[],"options":{"queue":"q"}}"#).await;
+}
+
+#[tokio::test]
+async fn so_does_one_for_a_job_with_a_version() {
+    passed_over(WAITING, r#"{"type":"t","args":[],"version":2,"options":{"queue":"q"}}"#).await;
 }

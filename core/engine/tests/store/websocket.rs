@@ -314,9 +314,9 @@ async fn keys_see_what_they_may_see(b: Bench) {
     let roles = [("shop", Role::Producer), ("blog", Role::Producer), ("boss", Role::Operator)];
     let keys = roles.map(|(name, role)| file.add(name, vec![role], ojs_model::Timestamp::from_millis(0)).unwrap());
     file.write(&path).unwrap();
-    let access = Arc::new(Access::open(path).unwrap());
+    let access = Arc::new(Access::open(&path).unwrap());
     let router = b.engine.guarded_router(Arc::clone(&access));
-    let served = serve(&b, |server| server.with_access(access)).await;
+    let served = serve(&b, |server| server.with_access(Arc::clone(&access))).await;
     assert_eq!(served.refusal(&[]).await, 401);
     assert_eq!(served.refusal(&[("authorization", "Bearer nonsense")]).await, 401);
     let bearer = |n: usize| format!("Bearer {}", keys[n]);
@@ -336,6 +336,11 @@ async fn keys_see_what_they_may_see(b: Bench) {
     for channel in ["all", "queue:q", &channel] {
         follow(&mut boss, channel, json!({})).await;
     }
+    KeyFile::change(&path, false, |file| file.revoke("boss")).unwrap();
+    access.reload().unwrap();
+    let Some(Ok(Message::Close(Some(frame)))) = boss.next().await else { panic!("it outlives its key") };
+    assert_eq!((frame.code, &*frame.reason), (CloseCode::Policy, "the key is not in force any more"));
+    follow(&mut shop, &channel, json!({})).await;
 }
 
 #[tokio::test]

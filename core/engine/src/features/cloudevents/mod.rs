@@ -3,5 +3,6 @@
 //! Jobs are never CloudEvents. Events are, where a client asks for that form: `/events`, `/events/stream` and webhooks.
 pub mod answer;
 mod commands;
+mod data;
 pub(crate) mod routes;
 mod trigger;

@@ -9,12 +9,17 @@ use ojs_model::{ErrorCode, OjsError, Timestamp};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::answer::{STRUCTURED, TYPE_PREFIX};
+use super::answer::{BATCH, STRUCTURED, TYPE_PREFIX};
+use super::data::{Media, argument, decoded};
 use crate::http::header::CE_SPECVERSION;
 use crate::http::request::parse;
 
 /// How the type of an event begins that enqueues a job; the rest is the type of the job.
 const TRIGGER: &str = "org.openjobspec.trigger.";
+/// The attribute with the media type of the data.
+const MEDIA_TYPE: &str = "datacontenttype";
+/// The member with data that is no JSON.
+const BASE64: &str = "data_base64";
 /// How headers of attributes begin.
 const HEADER: &str = "ce-";
 
@@ -34,8 +39,20 @@ pub(super) fn is_event(headers: &HeaderMap) -> bool {
 }
 
 fn is_structured(headers: &HeaderMap) -> bool {
-    let media = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()?.split(';').next());
-    media.is_some_and(|media| media.trim().eq_ignore_ascii_case(STRUCTURED))
+    has_media(headers, STRUCTURED)
+}
+
+/// Whether a request is a batch of CloudEvents.
+pub(super) fn is_batch(headers: &HeaderMap) -> bool {
+    has_media(headers, BATCH)
+}
+
+fn has_media(headers: &HeaderMap, wanted: &str) -> bool {
+    content_type(headers).is_some_and(|media| media.split(';').next().is_some_and(|m| m.trim().eq_ignore_ascii_case(wanted)))
+}
+
+fn content_type(headers: &HeaderMap) -> Option<&str> {
+    headers.get(CONTENT_TYPE)?.to_str().ok()
 }
 
 /// Attributes by name, and the data as JSON text.
@@ -46,7 +63,18 @@ type Parts<'a> = (BTreeMap<String, Value>, Option<Cow<'a, str>>);
 /// # Errors
 /// 400 that names the attribute at fault.
 pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Trigger, OjsError> {
-    let (attributes, data) = if is_structured(headers) { structured(body)? } else { binary(headers, body)? };
+    if is_structured(headers) { read_structured(body) } else { trigger(binary(headers, body)?) }
+}
+
+/// Reads an event in structured mode.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_structured(body: &[u8]) -> Result<Trigger, OjsError> {
+    trigger(structured(body)?)
+}
+
+fn trigger((attributes, data): Parts<'_>) -> Result<Trigger, OjsError> {
     let text = |name: &str| match attributes.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if !text.is_empty() => Ok(Some(text.as_str())),
@@ -71,6 +99,9 @@ pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Trigger, OjsError
         if let Some(value) = text(attribute)? {
             push_text(&mut meta, member, value);
         }
+    }
+    if let Some(media) = text(MEDIA_TYPE)?.filter(|media| Media::of(Some(media)) != Media::Json) {
+        push_text(&mut meta, "trigger_datacontenttype", media);
     }
     meta.push('}');
     let mut request = String::from("{");
@@ -102,12 +133,19 @@ fn args(data: Option<&str>) -> String {
 
 fn structured(body: &[u8]) -> Result<Parts<'_>, OjsError> {
     let mut members: BTreeMap<String, &RawValue> = parse(body)?;
-    if members.contains_key("data_base64") {
-        return Err(wrong("data_base64", "data_base64 cannot be an argument: send JSON in data.".to_owned()));
+    let (data, encoded) = (members.remove("data"), members.remove(BASE64));
+    let value = |raw: &RawValue| serde_json::from_str(raw.get()).unwrap_or_default();
+    let attributes: BTreeMap<String, Value> = members.into_iter().map(|(name, raw)| (name, value(raw))).collect();
+    let Some(encoded) = encoded.filter(|raw| raw.get() != "null") else {
+        return Ok((attributes, data.map(|raw| Cow::Borrowed(raw.get()))));
+    };
+    if data.is_some() {
+        return Err(wrong(BASE64, "data and data_base64 exclude each other.".to_owned()));
     }
-    let data = members.remove("data").map(|raw| Cow::Borrowed(raw.get()));
-    let attributes = members.into_iter().map(|(name, raw)| (name, serde_json::from_str(raw.get()).unwrap_or_default()));
-    Ok((attributes.collect(), data))
+    let media = Media::of(attributes.get(MEDIA_TYPE).and_then(Value::as_str));
+    let bytes = decoded(encoded.get()).map_err(|message| wrong(BASE64, message))?;
+    let argument = argument(&bytes, media).map_err(|message| wrong(BASE64, message))?;
+    Ok((attributes, Some(Cow::Owned(argument))))
 }
 
 fn binary<'a>(headers: &HeaderMap, body: &'a [u8]) -> Result<Parts<'a>, OjsError> {
@@ -118,8 +156,16 @@ fn binary<'a>(headers: &HeaderMap, body: &'a [u8]) -> Result<Parts<'a>, OjsError
         let text = decoded.ok_or_else(|| wrong(name.as_str(), format!("{name} cannot be read.")))?;
         attributes.insert(attribute.to_owned(), json!(text));
     }
+    let media = Media::of(content_type(headers));
+    if media != Media::Json {
+        attributes.insert(MEDIA_TYPE.to_owned(), json!(content_type(headers)));
+    }
     if body.is_empty() {
         return Ok((attributes, None));
+    }
+    if media != Media::Json {
+        let argument = argument(body, media).map_err(|message| wrong("data", message))?;
+        return Ok((attributes, Some(Cow::Owned(argument))));
     }
     let data: &RawValue = parse(body)?;
     Ok((attributes, Some(Cow::Borrowed(data.get()))))
@@ -214,6 +260,13 @@ mod tests {
         assert_eq!(field(|event| event["id"] = json!(7)), "id");
         assert_eq!(field(|event| event["type"] = json!("com.example.order")), "type");
         assert_eq!(field(|event| event["type"] = json!("org.openjobspec.job.completed")), "type");
-        assert_eq!(field(|event| event["data_base64"] = json!("AAAA")), "data_base64");
+        assert_eq!(field(|event| event["data_base64"] = json!("AAAA")), "data_base64", "beside data");
+        fn encoded(event: &mut Value, text: Value) {
+            drop(event.as_object_mut().unwrap().remove("data"));
+            event["data_base64"] = text;
+        }
+        assert_eq!(field(|event| encoded(event, json!("no base64"))), "data_base64");
+        assert_eq!(field(|event| encoded(event, json!(7))), "data_base64");
+        assert_eq!(field(|event| encoded(event, json!("bm8="))), "data_base64", "without a media type it is JSON");
     }
 }

@@ -3,10 +3,14 @@
 pub(crate) mod answer;
 mod audit;
 pub mod handlers;
+mod judge;
 pub mod records;
+pub mod rollback;
 pub(crate) mod routes;
 pub mod routing;
 pub(crate) mod rules;
+
+use ojs_model::JobState;
 
 use crate::kernel::hooks::Feature;
 
@@ -18,6 +22,15 @@ pub(crate) const FEATURE: Feature = Feature {
     add: Some(|transaction, claiming, queue, wanted, jobs| transaction.add_versions(claiming, queue, wanted, jobs)),
     on_move: Some(|transaction, row| transaction.join_version_line(row)),
     on_available: Some(|transaction, row| transaction.join_version_line(row)),
+    on_transition: Some(|transaction, before, after| {
+        if after.version > 0 && before.state == JobState::Active && after.state == JobState::Completed {
+            transaction.count_attempt(before, false)?;
+        }
+        Ok(())
+    }),
+    on_failure: Some(|transaction, row, _| if row.version > 0 { transaction.count_attempt(row, true) } else { Ok(()) }),
+    before_commit: Some(|transaction| transaction.judge_versions()),
+    prune: Some(|transaction, _| transaction.forget_old_attempts()),
     audit: Some(audit::CHECKS),
     ..Feature::NONE
 };

@@ -1,7 +1,10 @@
 //! Which queues have had jobs with a version, and the lines of versions as stores keep them.
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::error::Result;
 use crate::kernel::job::{Body, JobRow, Line};
-use crate::store::record::{RecordTables, Records, Scan, record};
+use crate::store::record::{Change, Read, RecordTables, Records, Scan, record};
 
 record! {
     /// A queue that has had jobs with a version. Claims look for versions in such queues only.
@@ -54,6 +57,33 @@ record! {
         pub rules: String,
         /// When they were set, milliseconds.
         pub updated_at: i64,
+        /// When the server takes a version out of them: a JSON object; empty for never.
+        pub rollback: String = "",
+        /// The versions that it has taken out: a JSON array; empty for none.
+        pub rolled_back: String = "",
+    }
+}
+
+/// Attempts of a transaction, by job type and version: how many, and how many of them failed.
+pub(crate) type Attempts = BTreeMap<(Arc<str>, i64), (i64, i64)>;
+
+record! {
+    /// Attempts of a version whose job type has rules that the server may change, in a part of the time that it looks
+    /// at.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct TallyRow in "route_tallies" {
+        key ("job_type", "version", "since");
+        index SINCE = "route_tallies_since" ("since");
+        /// The job type.
+        pub job_type: String,
+        /// As `JobRow::version`.
+        pub version: i64,
+        /// When the part begins, milliseconds.
+        pub since: i64,
+        /// Attempts that have completed or failed.
+        pub attempts: i64,
+        /// Those that have failed.
+        pub failed: i64,
     }
 }
 
@@ -81,6 +111,52 @@ pub trait RouteTables: RecordTables {
     /// A store that cannot be read.
     fn count_routes(&mut self) -> Result<usize> {
         Records::<RouteRow, _>::of(self).count(&Scan::over(RouteRow::KEY))
+    }
+
+    /// The rules of a job type, to be changed: other writers wait with theirs.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn hold_route(&mut self, job_type: &str) -> Result<Option<RouteRow>> {
+        Records::of(self).find(RouteRow::KEY, &job_type, Read::Held)
+    }
+
+    /// Adds attempts to those of a version since a time, in milliseconds.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    fn add_attempts(&mut self, added: &TallyRow) -> Result<()> {
+        let mut tallies = Records::<TallyRow, _>::of(self);
+        let key = (added.job_type.as_str(), added.version, added.since);
+        let known = tallies.find(TallyRow::KEY, &key, Read::Reserved)?;
+        let (attempts, failed) = known.map_or((0, 0), |known| (known.attempts, known.failed));
+        tallies.put(&TallyRow { attempts: attempts + added.attempts, failed: failed + added.failed, ..added.clone() })
+    }
+
+    /// Attempts of a version since a time, and how many of them failed.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn attempts_since(&mut self, job_type: &str, version: i64, since: i64) -> Result<(i64, i64)> {
+        let key = (job_type, version);
+        let rows: Vec<TallyRow> = Records::of(self).scan(&Scan::over(TallyRow::KEY).under(&key).from(&since))?;
+        Ok(rows.iter().fold((0, 0), |(attempts, failed), row| (attempts + row.attempts, failed + row.failed)))
+    }
+
+    /// Forgets the attempts of a job type.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    fn forget_attempts(&mut self, job_type: &str) -> Result<()> {
+        Records::<TallyRow, _>::of(self).change(&[Change::Remove(Scan::over(TallyRow::KEY).under(&job_type))])
+    }
+
+    /// Forgets the attempts of all job types before a time, in milliseconds.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    fn forget_attempts_before(&mut self, time: i64) -> Result<()> {
+        Records::<TallyRow, _>::of(self).change(&[Change::Remove(Scan::over(TallyRow::SINCE).below(&time))])
     }
 
     /// Writes the rules of a job type.

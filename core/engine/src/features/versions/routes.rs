@@ -1,11 +1,12 @@
 //! `/admin/routing/{type}`: which versions the jobs of a type get that name none.
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use ojs_model::{OjsError, envelope};
+use ojs_model::envelope;
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
 use crate::features::versions::records::RouteRow;
+use crate::features::versions::rollback::{Rollback, rollback_of, rolled_back};
 use crate::features::versions::routing::{DeleteRoute, GetRoute, PutRoute, Rule, rules_of};
 use crate::http::call::Call;
 use crate::http::page::stamp;
@@ -21,13 +22,10 @@ pub async fn get(State(engine): State<Engine>, Path(job_type): Path<String>) -> 
 pub async fn put(State(engine): State<Engine>, Path(job_type): Path<String>, call: Call) -> Result<Json, Failure> {
     envelope::check_type(&job_type)?;
     let members: Map<String, Value> = call.parse()?;
-    if members.get("auto_rollback").is_some_and(|given| !given.is_null()) {
-        let message = "auto_rollback is not supported: watch the failures of the version, and set its weight to 0.";
-        return Err(OjsError::invalid_field("auto_rollback", message).into());
-    }
     let rules = Rule::parse_all(members.get("rules"))?;
+    let rollback = Rollback::parse(members.get("auto_rollback"))?;
     let location = format!("/ojs/v1/admin/routing/{job_type}");
-    let (row, known) = engine.execute(PutRoute { job_type, rules }).await?;
+    let (row, known) = engine.execute(PutRoute { job_type, rules, rollback }).await?;
     let body = described(&row)?;
     Ok(if known { Json::ok(body) } else { Json::created(body, Some(location)) })
 }
@@ -39,6 +37,10 @@ pub async fn delete(State(engine): State<Engine>, Path(job_type): Path<String>) 
 }
 
 fn described(row: &RouteRow) -> Result<String, Failure> {
-    let routing = json!({"type": row.job_type, "rules": rules_of(row)?, "updated_at": stamp(row.updated_at)});
+    let rollback = rollback_of(row)?.map(|rollback| rollback.to_json());
+    let routing = json!({
+        "type": row.job_type, "rules": rules_of(row)?, "auto_rollback": rollback, "rolled_back": rolled_back(row),
+        "updated_at": stamp(row.updated_at),
+    });
     Ok(json!({"routing": routing}).to_string())
 }

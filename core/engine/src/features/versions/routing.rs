@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::error::{Applied, StoreError};
 use crate::features::schemas::records::SchemaTables;
 use crate::features::versions::records::{MAX_ROUTED, RouteRow};
+use crate::features::versions::rollback::Rollback;
 use crate::kernel::admission::Admission;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
@@ -69,6 +70,13 @@ pub(crate) fn rules_of(row: &RouteRow) -> Result<Vec<Rule>, StoreError> {
             "the rules of job type '{job_type}' cannot be read ({error}): set them anew with PUT /ojs/v1/admin/routing/{job_type}"
         ))
     })
+}
+
+impl Rule {
+    /// Its version as rows of jobs have it.
+    pub(super) fn number(&self) -> Option<i64> {
+        Version::from_json(Some(&self.version)).ok().map(|version| version.rank + 1)
+    }
 }
 
 /// The rule of a job. The id decides, so a job that is sent again gets the same version.
@@ -135,6 +143,8 @@ pub struct PutRoute {
     pub job_type: String,
     /// Its rules.
     pub rules: Vec<Rule>,
+    /// When the server takes a version out of them.
+    pub rollback: Option<Rollback>,
 }
 
 impl Command for PutRoute {
@@ -153,7 +163,11 @@ impl Command for PutRoute {
             job_type: self.job_type.clone(),
             rules: json!(self.rules).to_string(),
             updated_at: transaction.now.as_millis(),
+            rollback: self.rollback.as_ref().map_or_else(String::new, |rollback| rollback.to_json().to_string()),
+            rolled_back: String::new(),
         };
+        // What failed under the rules before says nothing about these.
+        transaction.tables.forget_attempts(&self.job_type)?;
         transaction.tables.put_route(&row)?;
         Ok((row, known))
     }
@@ -168,6 +182,7 @@ impl Command for DeleteRoute {
 
     fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<()> {
         found(transaction.tables, &self.0)?;
+        transaction.tables.forget_attempts(&self.0)?;
         Ok(transaction.tables.delete_route(&self.0)?)
     }
 }

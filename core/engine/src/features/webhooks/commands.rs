@@ -4,9 +4,10 @@ use ojs_model::{JobId, OjsError};
 use super::backlog::Dropped;
 use super::records::{DeliveryFilter, DeliveryRow, DeliveryState, DropRow, SubscriptionRow, WebhookTables};
 use super::request::{DELIVERY, SUBSCRIPTION};
-use super::rules::{Claimed, Wish};
+use super::rules::{Claimed, Wish, is_seen};
 use super::schedule::Report;
 use crate::error::Applied;
+use crate::kernel::scope::Scope;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
 use crate::outgoing::Secret;
@@ -85,7 +86,7 @@ impl Query for GetSubscription {
     type Reply = SubscriptionRow;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<SubscriptionRow> {
-        let row = tables.subscription(self.0)?;
+        let row = tables.subscription(self.0)?.filter(|row| row.is_seen_by(&tables.names().scope));
         row.ok_or_else(|| OjsError::not_found("subscription", &format!("{SUBSCRIPTION}{}", self.0)).into())
     }
 }
@@ -98,7 +99,9 @@ impl Query for ListSubscriptions {
     type Reply = Vec<SubscriptionRow>;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
-        Ok(tables.subscriptions()?)
+        let mut rows = tables.subscriptions()?;
+        rows.retain(|row| row.is_seen_by(&tables.names().scope));
+        Ok(rows)
     }
 }
 
@@ -200,8 +203,9 @@ impl Query for GetDelivery {
     type Reply = DeliveryRow;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<DeliveryRow> {
-        let row = tables.delivery(self.0, Read::Plain)?;
-        row.ok_or_else(|| OjsError::not_found("delivery", &format!("{DELIVERY}{}", self.0)).into())
+        let not_found = || OjsError::not_found("delivery", &format!("{DELIVERY}{}", self.0));
+        let row = tables.delivery(self.0, Read::Plain)?.ok_or_else(not_found)?;
+        if is_seen(tables, row.subscription)? { Ok(row) } else { Err(not_found().into()) }
     }
 }
 
@@ -213,7 +217,21 @@ impl Query for ListDeliveries {
     type Reply = (Vec<DeliveryRow>, usize);
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
-        Ok(tables.deliveries(&self.0)?)
+        if tables.names().scope == Scope::All {
+            return Ok(tables.deliveries(&self.0)?);
+        }
+        // A tenant has few subscriptions: a page of each, of which the newest are the page.
+        let own = ListSubscriptions.answer(tables)?.into_iter().map(|row| row.id);
+        let own: Vec<JobId> = own.filter(|id| self.0.subscription.is_none_or(|only| only == *id)).collect();
+        let (mut page, mut total) = (Vec::new(), 0);
+        for id in own {
+            let (rows, count) = tables.deliveries(&DeliveryFilter { subscription: Some(id), ..self.0.clone() })?;
+            page.extend(rows);
+            total += count;
+        }
+        page.sort_by_key(|row| std::cmp::Reverse(row.id));
+        page.truncate(self.0.limit);
+        Ok((page, total))
     }
 
     fn is_search(&self) -> bool {

@@ -3,12 +3,15 @@ use ojs_model::JobId;
 
 use super::backlog::Dropped;
 use crate::error::Result;
-use crate::kernel::event::Origin;
+use crate::kernel::event::{Event, Origin, is_of_tenant};
+use crate::kernel::scope::Scope;
 use crate::outgoing::Secret;
 use crate::store::record::{Read, RecordTables, Records, Scan, record, words};
 
 /// Most subscriptions: every connection keeps them in memory, and every event is compared with each.
 pub const MAX_SUBSCRIPTIONS: usize = 1_000;
+/// Most subscriptions of one tenant.
+pub const MAX_OF_TENANT: usize = 20;
 /// Deliveries counted one by one for the total of a list.
 pub const MAX_COUNTED: usize = 10_000;
 
@@ -88,6 +91,9 @@ record! {
         pub deleted_at: i64,
         /// How events are sent.
         pub format: Format = 0,
+        /// Id of the tenant that it belongs to: it gets the events of that tenant only. Empty for those of operators,
+        /// which get the events of all.
+        pub tenant: String = "",
     }
 }
 
@@ -96,9 +102,22 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl SubscriptionRow {
+    /// Whether it is shown to a caller.
+    #[must_use]
+    pub fn is_seen_by(&self, scope: &Scope) -> bool {
+        scope.id().is_none_or(|own| **own == *self.tenant)
+    }
+
     /// Whether an event becomes a delivery.
     #[must_use]
-    pub fn wants(&self, name: &str, origin: Option<&Origin>, subject: &str) -> bool {
+    pub fn wants(&self, event: &Event) -> bool {
+        let of_job = event.origin.is_some();
+        let is_own = || is_of_tenant(&self.tenant, event.tenant.as_deref(), of_job, &event.name);
+        (self.tenant.is_empty() || is_own()) && self.selects(&event.name, event.origin.as_ref(), &event.subject)
+    }
+
+    /// Whether the client has asked for events such as this one.
+    fn selects(&self, name: &str, origin: Option<&Origin>, subject: &str) -> bool {
         let fits = |pattern: &str| pattern.strip_suffix('*').map_or(pattern == name, |start| name.starts_with(start));
         if !self.active || !lines(&self.events).any(fits) {
             return false;

@@ -39,7 +39,8 @@ pub async fn create(State(engine): State<Engine>, call: Call) -> Result<Json, Fa
     check_build("webhooks")?;
     let body: Members = call.parse()?;
     required(&body, &[("url", "https://example.com/path"), ("events", "a list")])?;
-    let mut row = blank(Secret::given_or_new("secret", body.get("secret"))?, engine.now());
+    let tenant = engine.tenant().map(|tenant| &**tenant);
+    let mut row = blank(Secret::given_or_new("secret", body.get("secret"))?, tenant, engine.now());
     apply(&mut row, &body, engine.outgoing().guard())?;
     let row = engine.execute(CreateSubscription(row)).await?;
     let location = format!("/ojs/v1/webhooks/subscriptions/{SUBSCRIPTION}{}", row.id);
@@ -189,6 +190,9 @@ fn described(row: &SubscriptionRow, dropped: Dropped, with_secret: bool) -> Stri
     push_member(&mut out, "filter", &filter.to_string());
     push_text(&mut out, "format", row.format.as_str());
     push_member(&mut out, "metadata", &row.metadata);
+    if !row.tenant.is_empty() {
+        push_text(&mut out, "tenant_id", &row.tenant);
+    }
     if with_secret {
         push_text(&mut out, "secret", row.secret.expose());
     }

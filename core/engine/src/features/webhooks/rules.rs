@@ -7,14 +7,16 @@ use serde_json::json;
 
 use super::backlog::Dropped;
 use super::event::{is_deliverable, prepared};
-use super::records::{DeliveryRow, DeliveryState, MAX_SUBSCRIPTIONS, SubscriptionRow, WebhookTables};
+use super::records::{DeliveryRow, DeliveryState, MAX_OF_TENANT, MAX_SUBSCRIPTIONS, SubscriptionRow, WebhookTables};
 use super::request::{DELIVERY, SUBSCRIPTION};
 use super::schedule::{Report, Verdict, pause};
 use crate::error::{Applied, StoreError};
+use crate::kernel::scope::Scope;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::wake::Signal;
 use crate::outgoing::Secret;
 use crate::store::record::Read;
+use crate::store::tables::Tables;
 
 /// Deliveries that one node sends to one endpoint at a time: a slow endpoint holds up its own deliveries only.
 const PER_SUBSCRIPTION: usize = 8;
@@ -59,11 +61,12 @@ fn millis(period: Duration) -> i64 {
 impl Transaction<'_> {
     /// Stores a new subscription.
     pub(crate) fn create_subscription(&mut self, row: &SubscriptionRow) -> Applied<SubscriptionRow> {
-        if self.tables.subscriptions()?.len() >= MAX_SUBSCRIPTIONS {
-            let message = format!("There are {MAX_SUBSCRIPTIONS} subscriptions, which is the most that a server keeps.");
-            return Err(OjsError::new(ErrorCode::Conflict, message)
-                .with_details(json!({"reason": "too_many_subscriptions", "max_subscriptions": MAX_SUBSCRIPTIONS}))
-                .into());
+        let known = self.tables.subscriptions()?;
+        if !row.tenant.is_empty() && known.iter().filter(|other| other.tenant == row.tenant).count() >= MAX_OF_TENANT {
+            return Err(too_many("a tenant may have", MAX_OF_TENANT).into());
+        }
+        if known.len() >= MAX_SUBSCRIPTIONS {
+            return Err(too_many("a server keeps", MAX_SUBSCRIPTIONS).into());
         }
         self.tables.put_subscription(row)?;
         self.emit_webhook("webhook.subscription.created", row.id, "");
@@ -109,7 +112,7 @@ impl Transaction<'_> {
     }
 
     fn known_subscription(&mut self, id: JobId) -> Applied<SubscriptionRow> {
-        let row = self.tables.subscription(id)?;
+        let row = self.tables.subscription(id)?.filter(|row| row.is_seen_by(&self.tables.names().scope));
         row.ok_or_else(|| OjsError::not_found("subscription", &format!("{SUBSCRIPTION}{id}")).into())
     }
 
@@ -131,7 +134,7 @@ impl Transaction<'_> {
             if !is_deliverable(&event.name) {
                 continue;
             }
-            let wants = |row: &&SubscriptionRow| row.wants(&event.name, event.origin.as_ref(), &event.subject);
+            let wants = |row: &&SubscriptionRow| row.wants(&event);
             let wanted: Vec<JobId> = subscriptions.iter().filter(wants).map(|row| row.id).collect();
             let mut takers = Vec::with_capacity(wanted.len());
             for subscription in wanted {
@@ -247,6 +250,9 @@ impl Transaction<'_> {
         let named = format!("{DELIVERY}{id}");
         let row = self.tables.delivery(id, Read::Held)?;
         let mut row = row.ok_or_else(|| OjsError::not_found("delivery", &named))?;
+        if !is_seen(self.tables, row.subscription)? {
+            return Err(OjsError::not_found("delivery", &named).into());
+        }
         // Without its subscription there is no address; its deliveries are about to be removed.
         self.known_subscription(row.subscription)?;
         if row.state == DeliveryState::Sending {
@@ -311,6 +317,21 @@ impl Transaction<'_> {
         }
         self.journal.other(name, self.now, &subject, &extra);
     }
+}
+
+/// Whether the caller sees the deliveries of a subscription. Operators see those of a deleted one, too.
+pub(super) fn is_seen(tables: &mut dyn Tables, subscription: JobId) -> Result<bool, StoreError> {
+    let scope = tables.names().scope.clone();
+    if scope == Scope::All {
+        return Ok(true);
+    }
+    Ok(tables.subscription(subscription)?.is_some_and(|row| row.is_seen_by(&scope)))
+}
+
+fn too_many(most: &str, number: usize) -> OjsError {
+    let message = format!("There are {number} subscriptions, which is the most that {most}.");
+    OjsError::new(ErrorCode::Conflict, message)
+        .with_details(json!({"reason": "too_many_subscriptions", "max_subscriptions": number}))
 }
 
 fn fresh(subscription: JobId, event_id: &str, event_type: &str, payload: &str, at: Timestamp) -> DeliveryRow {

@@ -97,8 +97,8 @@ fn checked_metadata(value: &Value) -> Checked<String> {
     Ok(text)
 }
 
-/// A subscription without any settings.
-pub(crate) fn blank(secret: Secret, now: Timestamp) -> SubscriptionRow {
+/// A subscription of a tenant, or of operators, without any settings.
+pub(crate) fn blank(secret: Secret, tenant: Option<&str>, now: Timestamp) -> SubscriptionRow {
     SubscriptionRow {
         id: ojs_model::JobId::now_v7(),
         url: String::new(),
@@ -114,6 +114,7 @@ pub(crate) fn blank(secret: Secret, now: Timestamp) -> SubscriptionRow {
         updated_at: now.as_millis(),
         deleted_at: 0,
         format: Format::Ojs,
+        tenant: tenant.unwrap_or_default().to_owned(),
     }
 }
 

@@ -53,7 +53,7 @@ async fn talk(unread: usize) -> (Engine, Client) {
     let conversation = Conversation {
         engine: engine.clone(),
         asker: Asker::default(),
-        holder: None,
+        key: None,
         guest: Guest::default(),
         channels: Vec::new(),
         turn: 0,

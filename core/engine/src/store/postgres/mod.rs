@@ -66,6 +66,7 @@ use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::error::{Result, StoreError};
 use crate::kernel::clock::Clock;
+use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::store::names::Names;
 use crate::store::rows::{Counts, EventBatch, RawJob};
@@ -333,6 +334,14 @@ impl Tables for PostgresTables {
         let Some(pool) = self.unit_of_work.pools.get_mut(&queue) else { return Ok(Vec::new()) };
         let taken = pool.jobs.len().min(wanted);
         Ok(pool.jobs.drain(..taken).collect())
+    }
+
+    fn may_have_passed(&mut self, queues: &[i64]) -> Result<bool> {
+        self.flush()?;
+        let lines = Holds::FREE.map(Holds::ranks);
+        let (low, high) = (lines.map(|(low, _)| i64::from(low)), lines.map(|(_, high)| i64::from(high)));
+        let rows = self.query(sql!("free_jobs"), &[&queues.to_vec(), &low.to_vec(), &high.to_vec()])?;
+        Ok(rows.first().map(|row| get(row, 0)).transpose()?.unwrap_or(false))
     }
 
     fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool> {

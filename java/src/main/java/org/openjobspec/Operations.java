@@ -47,7 +47,7 @@ final class Operations {
         /**
          * One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There
          * is another page while the page says that it has more. Jobs that come and go between two pages move the
-         * others, but not behind a {@code cursor}, which is the {@code next_cursor} of the page before. With a
+         * others, but not after a {@code cursor}, which is the {@code next_cursor} of the page before. With a
          * cursor, or with {@code count=false}, a page looks at 5,000 rows at most and has no total: it may be
          * short, or empty, say {@code complete: false}, and have a {@code next_cursor} all the same. Pages with
          * numbers look at a million rows at most, count what is in the first 20,000, and begin at most 10,000 jobs

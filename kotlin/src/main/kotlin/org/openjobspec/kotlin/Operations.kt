@@ -29,11 +29,11 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is another page
-     * while the page says that it has more. Jobs that come and go between two pages move the others, but not behind a
-     * `cursor`, which is the `next_cursor` of the page before. With a cursor, or with `count=false`, a page looks at 5,000
-     * rows at most and has no total: it may be short, or empty, say `complete: false`, and have a `next_cursor` all the same.
-     * Pages with numbers look at a million rows at most, count what is in the first 20,000, and begin at most 10,000 jobs
-     * behind the first.
+     * while the page says that it has more. Jobs that come and go between two pages move the others, but not after a `cursor`,
+     * which is the `next_cursor` of the page before. With a cursor, or with `count=false`, a page looks at 5,000 rows at most
+     * and has no total: it may be short, or empty, say `complete: false`, and have a `next_cursor` all the same. Pages with
+     * numbers look at a million rows at most, count what is in the first 20,000, and begin at most 10,000 jobs behind the
+     * first.
      *
      * @param queue only jobs of this queue
      * @param jobType only this job type; `email.*` is all types that start with `email.`
