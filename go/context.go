@@ -17,6 +17,7 @@ type JobContext struct {
 	native   runLink // Nil in Drain.
 	client   *Client // The worker's; nil in a function.
 	token    uint64
+	worker   string // Empty where no worker runs the job.
 	state    *jobState
 }
 
@@ -75,6 +76,12 @@ func (c JobContext) Value(key any) any { return c.inner.Value(key) }
 
 // Attempt is 1 on the first run.
 func (c JobContext) Attempt() int { return c.Job.Attempt }
+
+// WorkerID is the worker's name on the server; empty where no worker runs the job.
+func (c JobContext) WorkerID() string { return c.worker }
+
+// OutcomeOf is what the server gets to know when a handler returns this error, for middleware.
+func (c JobContext) OutcomeOf(err error) Outcome { return outcomeOf(c, err).public() }
 
 // SetResult sets the job's result: anything JSON has a form for. The last one counts.
 func (c JobContext) SetResult(value any) {

@@ -152,7 +152,9 @@ func (r *run) free() int {
 
 func (r *run) launch(job delivered) {
 	inner, cancel := context.WithCancelCause(r.base)
-	ctx := JobContext{inner: inner, native: r.native, client: r.client, token: job.token, state: &jobState{cancel: cancel}}
+	ctx := JobContext{
+		inner: inner, native: r.native, client: r.client, token: job.token, worker: r.id, state: &jobState{cancel: cancel},
+	}
 	if job.left >= 0 {
 		ctx.deadline = time.Now().Add(job.left)
 	}

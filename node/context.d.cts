@@ -19,6 +19,8 @@ export class JobContext<Args extends unknown[] = any[]> {
   readonly workflowId: string | undefined;
   /** The job's place in its train; undefined when it runs in none. */
   readonly train: JobTrain | undefined;
+  /** The worker's name on the server; undefined where no worker runs the job. */
+  readonly workerId: string | undefined;
   /** The tenant that the job belongs to; undefined when it names none. */
   readonly tenant: string | undefined;
   /** The worker's client. What it enqueues belongs to the tenant of this job, and so does all that it sees. */

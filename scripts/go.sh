@@ -65,8 +65,8 @@ case $what in
   adapters)
     unformatted=$(gofmt -l go/adapters)
     [ -z "$unformatted" ] || { echo "gofmt would change: $unformatted"; exit 1; }
-    for module in ojs-adapter-pgx tests; do (cd "go/adapters/$module" && go vet -race ./...); done
-    for module in ojs-adapter-pgx tests; do (cd "go/adapters/$module" && go test -race -count=1 -v ./... 2>&1); done | tally
+    for module in ojs-adapter-otel ojs-adapter-pgx tests; do (cd "go/adapters/$module" && go vet -race ./...); done
+    for module in ojs-adapter-otel ojs-adapter-pgx tests; do (cd "go/adapters/$module" && go test -race -count=1 -v ./... 2>&1); done | tally
     ;;
   *) echo "go.sh [build | test | adapters | pack DIR]" >&2; exit 2 ;;
 esac

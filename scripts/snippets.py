@@ -82,6 +82,16 @@ def jdk() -> str:
     return subprocess.run([ROOT / "scripts" / "jdk.sh"], check=True, capture_output=True, text=True).stdout.strip()
 
 
+@functools.cache
+def telemetry() -> list[Path]:
+    """The OpenTelemetry API for Java, which the build of the package has fetched."""
+    pom = (ROOT / "java" / "pom.xml").read_text()
+    version = re.findall(r"<artifactId>opentelemetry-api</artifactId>\s*<version>([^<]+)<", pom)[0]
+    home = Path(os.environ.get("MAVEN_REPOSITORY", Path.home() / ".m2" / "repository")) / "io" / "opentelemetry"
+    names = [f"opentelemetry-{part}" for part in ("api", "common", "context")]
+    return [home / name / version / f"{name}-{version}.jar" for name in names]
+
+
 def java(code: str) -> list[str]:
     """A class with a main, or the inside of one."""
     if "static void main" not in code:
@@ -89,7 +99,8 @@ def java(code: str) -> list[str]:
         more = "".join(re.findall(r"^import .*;\n", code, re.MULTILINE))
         imports, code = imports + more.replace("\n", " "), re.sub(r"^import .*;\n", "", code, flags=re.MULTILINE)
         code = f"{imports} public class Snippet {{ public static void main(String[] args) throws Exception {{\n{code}\n}} }}"
-    jars = os.pathsep.join(map(str, [*sorted((ROOT / "java" / "target").glob("ojs-*.jar")), sqlite_driver()]))
+    built = sorted((ROOT / "java" / "target").glob("ojs-*.jar"))
+    jars = os.pathsep.join(map(str, [*built, sqlite_driver(), *telemetry()]))
     # exec: the signal must reach the program, not the shell.
     script = 'cat > Snippet.java <<<"$1"; exec "$2/bin/java" --enable-native-access=ALL-UNNAMED -cp "$3" Snippet.java'
     return ["bash", "-euc", script, "bash", code, jdk(), jars]

@@ -149,13 +149,22 @@ func (h *Handler) deadline(ctx context.Context, d delivery) (context.Context, co
 }
 
 // settle runs a job from a queue and reports its outcome. taken is true when the server knows it, or has no need of it:
-// then the server decides what comes next. Without a server, completed jobs alone count as taken.
+// then the server decides what comes next. Without a server, completed jobs alone count as taken. A job that the server
+// does not have any more is not run, and counts as taken.
 func (h *Handler) settle(ctx context.Context, d delivery) (outcome ojs.Outcome, taken bool) {
 	if h.server == nil {
+		if d.about.Args == nil {
+			const why = "the message refers to the job, and there is no server to read it from: name it by WithOJSURL or OJS_URL"
+			return ojs.FailedOutcome(&ojs.JobError{Code: "invalid_job", Message: why}), false
+		}
 		outcome = h.run(ctx, d)
 		return outcome, outcome.Kind == ojs.OutcomeCompleted
 	}
-	if err := h.server.complete(ctx, &d); err != nil {
+	if err := h.server.complete(ctx, &d); errors.Is(err, ojs.ErrNotFound) {
+		// The server has no need of an outcome, and the queue none of the message.
+		h.logger.Warn("ojs: a job is gone; it is not run", "id", d.about.ID)
+		return ojs.FailedOutcome(&ojs.JobError{Code: "not_found", Message: err.Error(), NonRetryable: true}), true
+	} else if err != nil {
 		h.logger.Error("ojs: a job cannot be read from the server", "id", d.about.ID, "error", err)
 		return ojs.FailedOutcome(err), false
 	}

@@ -196,10 +196,18 @@ export class FunctionHandler {
 
   /**
    * Runs a job that a platform has brought, and reports its outcome. Throws DeliveryFailedError when the job has failed
-   * and no server has stored that.
+   * and no server has stored that. A job that the server does not have any more is not run, and the platform may
+   * forget the message.
    */
   async finish(delivery, deadline) {
-    const whole = await this.whole(delivery);
+    let whole;
+    try {
+      whole = await this.whole(delivery);
+    } catch (error) {
+      if (!(error instanceof errors.OJSNotFoundError)) throw error;
+      this.logger.warn(`ojs: job ${delivery.id} is gone: it is not run`);
+      return outcomes.refused(error.code, 'JobGone', error.message, false);
+    }
     const outcome = await this.run(whole, { deadline });
     if (!(await this.report(whole, outcome))) throwFailure(outcome);
     return outcome;
@@ -207,11 +215,18 @@ export class FunctionHandler {
 
   /**
    * The delivery with the whole job, which is read from the server if the message refers to it. Throws the error of a
-   * server that does not answer, and OJSNotFoundError.
+   * server that does not answer, OJSValidationError (`invalid_job`) where no server is named, and OJSNotFoundError.
    */
   async whole(delivery, env) {
     const { server } = this.given(env);
-    if (!delivery.isReference || server === undefined) return delivery;
+    if (!delivery.isReference) return delivery;
+    if (server === undefined) {
+      throw new errors.OJSValidationError(
+        `the message of job ${delivery.id} refers to the job, and there is no server to read it from: ` +
+          'give the function its URL, ojsUrl or OJS_URL',
+        { code: 'invalid_job', retryable: true },
+      );
+    }
     const path = `/jobs/${encodeURIComponent(delivery.id)}`;
     const { job } = await server.request('GET', path);
     const isSaved = delivery.job.checkpoint_ref === true;

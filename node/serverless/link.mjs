@@ -35,6 +35,11 @@ export class FunctionLink {
     this.#checkpoint = new Checkpoint(delivery.job.checkpoint);
   }
 
+  /** The worker whose lease the run is under. */
+  get id() {
+    return this.#delivery.workerId;
+  }
+
   /** What handlers enqueue with. A client needs the native half, so that edge runtimes have none. */
   get client() {
     if (this.#worker !== undefined) return this.#worker.client;

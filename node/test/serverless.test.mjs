@@ -465,3 +465,26 @@ for (const vector of vectors.cases) {
     assert.equal(isAsked, 'checkpoint_ref' in vector.message);
   });
 }
+
+test('a reference is not run where no server is named', async () => {
+  const ran = [];
+  const reference = { id: '1', type: 'email.send', lease_token: 7 };
+  const handler = handlerOf(ran);
+  assert.deepEqual(failures(await handler.handleSQS(sqsEvent([reference]))), ['m1']);
+  const error = { code: 'invalid_job', retryable: true, message: /ojsUrl/ };
+  await assert.rejects(handler.handleDirect(reference), error);
+  await assert.rejects(handler.handleEventBridge({ detail: reference }), error);
+  assert.deepEqual(ran, []);
+});
+
+test('a reference to a job that is gone is done', async (t) => {
+  const ran = [];
+  const { url } = await engine(t);
+  const reference = { id: '019539a4-0000-7000-8000-00000000dead', type: 'email.send', lease_token: 7 };
+  const handler = handlerOf(ran, { ojsUrl: url });
+  assert.deepEqual(failures(await handler.handleSQS(sqsEvent([reference]))), []);
+  const { status, error } = await handler.handleEventBridge({ detail: reference });
+  assert.deepEqual([status, error.code, error.retryable], ['failed', 'not_found', false]);
+  await handlerOf(ran, { ojsUrl: url }, GoogleHandler).handleCloudEvent({ data: reference });
+  assert.deepEqual(ran, []);
+});

@@ -13,7 +13,7 @@ from typing import Any, Callable
 
 from ._portal import Threads, run_on
 from .context import JobContext
-from .middleware import Once, is_async
+from .middleware import Once, is_async, of_colour
 
 Handler = Callable[[JobContext], Any]
 Layer = Callable[..., Any]
@@ -50,13 +50,15 @@ class Plan:
 
 def plan(handler: Handler, layers: list[Layer], bridges: Bridges) -> Plan:
     """Composes the layers, outermost first, around the handler."""
-    colours = [is_async(layer) for layer in layers] + [is_async(handler)]
-    call = _keep_result_async(handler) if colours[-1] else _keep_result(handler)
-    inner_async = colours[-1]
-    for layer, layer_async in zip(reversed(layers), reversed(colours[:-1])):
+    inner_async = needs_loop = is_async(handler)
+    call = _keep_result_async(handler) if inner_async else _keep_result(handler)
+    for one in reversed(layers):
+        layer = of_colour(one, inner_async)
+        layer_async = is_async(layer)
+        needs_loop = needs_loop or layer_async
         call = _async_layer(layer, call, inner_async, bridges) if layer_async else _plain_layer(layer, call, inner_async, bridges)
         inner_async = layer_async
-    return Plan(call, inner_async, any(colours))
+    return Plan(call, inner_async, needs_loop)
 
 
 def _keep_result(handler: Handler) -> Handler:

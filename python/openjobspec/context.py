@@ -161,6 +161,12 @@ class JobContext:
     # gen:end
 
     @property
+    def worker_id(self) -> str | None:
+        """The worker's name on the server; None where no worker runs the job."""
+        found: str | None = getattr(self._link, "id", None)
+        return found
+
+    @property
     def tenant(self) -> str | None:
         """The tenant that the job belongs to; None when it names none."""
         return self.meta.get("tenant_id")

@@ -152,6 +152,27 @@ class Once:
         return self._inner(*args)
 
 
+class Both:
+    """A layer that is a plain function and a coroutine function: what is inside it decides which of the two runs."""
+
+    __slots__ = ("__name__", "coroutine", "plain")
+
+    def __init__(self, plain: Callable[..., Any], coroutine: Callable[..., Any]) -> None:
+        self.__name__ = plain.__name__.lstrip("_")
+        self.plain = plain
+        self.coroutine = coroutine
+
+    def __call__(self, *args: Any) -> Any:
+        return self.plain(*args)
+
+
+def of_colour(layer: Callable[..., Any], asyncio: bool) -> Callable[..., Any]:
+    """The layer itself; of one that is both, the one that is wanted."""
+    if not isinstance(layer, Both):
+        return layer
+    return layer.coroutine if asyncio else layer.plain
+
+
 def is_async(function: Callable[..., Any]) -> bool:
     """Whether calling it makes a coroutine: coroutine functions, and objects whose ``__call__`` is one."""
     while isinstance(function, functools.partial):
@@ -169,7 +190,7 @@ def through(layers: Sequence[Callable[..., Any]], subject: Any, inner: Callable[
 async def through_asyncio(layers: Sequence[Callable[..., Any]], subject: Any, inner: _Coroutine) -> Any:
     """The same on the running event loop."""
     for layer in reversed(layers):
-        inner = _asyncio_layer(layer, inner)
+        inner = _asyncio_layer(of_colour(layer, True), inner)
     return await inner(subject)
 
 

@@ -211,6 +211,47 @@ def test_a_reference_is_kept_for_later_when_the_server_cannot_be_asked() -> None
     assert ran == []
 
 
+def test_a_reference_is_not_run_where_no_server_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OJS_URL", raising=False)
+    ran: list[str] = []
+    handler = handler_of(ran)
+    reference = {"id": "1", "type": "email.send", "lease_token": 7}
+    assert failures(handler.handle_sqs(sqs_event(reference))) == ["m1"]
+    for call in (handler.handle_direct, lambda one: handler.handle_eventbridge({"detail": one})):
+        with pytest.raises(ojs.OJSValidationError, match="ojs_url") as caught:
+            call(reference)
+        assert (caught.value.code, caught.value.retryable) == ("invalid_job", True)
+    assert ran == []
+
+
+def test_a_reference_to_a_job_that_is_gone_is_done(client: ojs.Client) -> None:
+    ran: list[str] = []
+    handler = handler_of(ran, ojs.Worker(client))
+    reference = {"id": "019539a4-0000-7000-8000-00000000dead", "type": "email.send", "lease_token": 7}
+    assert failures(handler.handle_sqs(sqs_event(reference))) == []
+    answer = handler.handle_eventbridge({"detail": reference})
+    assert (answer["status"], answer["error"]["code"], answer["error"]["retryable"]) == ("failed", "not_found", False)
+    assert ran == []
+
+
+def test_the_id_of_a_message_is_one_segment_of_a_path() -> None:
+    asked: list[str] = []
+
+    class Server:
+        def request(self, method: str, path: str, body: Any = None) -> Any:
+            asked.append(f"{method} {path}")
+            found = {"job": job("email.send", "ok", state="active")}
+            return 200, {"state": 1, "sequence": 1} if path.endswith("/checkpoint") else found
+
+    handler = serverless.LambdaHandler(transport=Server())
+    handler.register("email.send", lambda ctx: ctx.checkpoint({"page": 1}))
+    reference = {"id": "../a?b/c", "type": "email.send", "checkpoint_ref": True}
+    assert failures(handler.handle_sqs(sqs_event(reference, received=2))) == []
+    place = "/jobs/..%2Fa%3Fb%2Fc"
+    wanted = [f"GET {place}", f"GET {place}", f"GET {place}/checkpoint", f"PUT {place}/checkpoint", "POST /workers/ack"]
+    assert asked == wanted
+
+
 # --- other events ---
 
 

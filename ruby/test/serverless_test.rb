@@ -362,4 +362,25 @@ class ServerlessTest < Minitest::Test
       assert_equal delivery.lease, whole.lease
     end
   end
+
+  def test_a_reference_is_not_run_where_no_server_is_named
+    answer = handler.handle_direct(event: { "id" => "1", "type" => "email.send" })
+    assert_equal ["invalid_job", true], answer[:error].values_at("code", "retryable")
+    assert_equal 0, @calls
+  end
+
+  def test_a_reference_to_a_job_that_is_gone_is_done
+    reference = { "id" => "019539a4-0000-7000-8000-00000000dead", "type" => "email.send", "lease_token" => 7 }
+    asked = handler(ojs_url: server)
+    event = { "Records" => [{ "messageId" => "m1", "body" => JSON.generate(reference) }] }
+    assert_empty asked.handle_sqs(event: event)["batchItemFailures"]
+    answer = asked.handle_event_bridge(event: { "detail" => reference })
+    assert_equal ["not_found", false], answer[:error].values_at("code", "retryable")
+    assert_equal 0, @calls
+  end
+
+  def test_the_id_of_a_message_is_one_segment_of_a_path
+    delivery = OJS::Serverless::Delivery.read(JSON.generate({ id: "../a?b/c", type: "email.send" }))
+    assert_equal "/jobs/..%2Fa%3Fb%2Fc", delivery.path
+  end
 end

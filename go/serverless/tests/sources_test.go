@@ -161,6 +161,33 @@ func TestALargeJobIsReadFromTheServer(t *testing.T) {
 	w.isIn(id, ojs.Completed)
 }
 
+func TestAReferenceIsNotRunWhereNoServerIsNamed(t *testing.T) {
+	t.Setenv("OJS_URL", "")
+	handler, ran := lambdaHandler()
+	reference := delivery(`{"id":"1","type":"car.run"}`)
+	if names := again(t, handler, message("m1", reference)); names != "m1" || len(*ran) != 0 {
+		t.Fatal(names, *ran)
+	}
+	var failed *serverless.DeliveryFailedError
+	_, err := handler.HandleEventBridge(t.Context(), serverless.EventBridgeEvent{Detail: []byte(reference)})
+	if !errors.As(err, &failed) || failed.Code != "invalid_job" || !failed.Retryable {
+		t.Fatal(err)
+	}
+}
+
+func TestAReferenceToAJobThatIsGoneIsDone(t *testing.T) {
+	w := newWorld(t)
+	handler, ran := lambdaHandler(serverless.WithOJSURL(w.server.URL()))
+	reference := delivery(`{"id":"019539a4-0000-7000-8000-00000000dead","type":"car.run"}`)
+	if names := again(t, handler, message("m1", reference)); names != "" || len(*ran) != 0 {
+		t.Fatal(names, *ran)
+	}
+	answer, err := handler.HandleEventBridge(t.Context(), serverless.EventBridgeEvent{Detail: []byte(reference)})
+	if err != nil || answer.Status != "failed" || !strings.Contains(string(answer.Error), "not_found") {
+		t.Fatal(answer, err)
+	}
+}
+
 func TestAFunctionURLAndAPIGateway(t *testing.T) {
 	handler, _ := lambdaHandler(serverless.WithSigningSecrets(secret))
 	body := delivery(car("car.run", 1))

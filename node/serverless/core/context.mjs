@@ -73,6 +73,11 @@ class JobContext {
   }
   // gen:end
 
+  /** The worker's name on the server; undefined where no worker runs the job. */
+  get workerId() {
+    return this.#link.id;
+  }
+
   /** The tenant that the job belongs to; undefined when it names none. */
   get tenant() {
     return this.meta.tenant_id ?? undefined;

@@ -7,6 +7,7 @@ import threading
 from typing import Any, Callable
 
 from .._json import loads
+from .._operations import at
 from ..context import CancelReason
 from ..errors import ConflictError, JobNotFoundError, OJSError, OJSValidationError
 from ._checkpoint import Checkpoint
@@ -34,6 +35,11 @@ class FunctionLink:
         self._lock = threading.Lock()
         self._progress: dict[str, Any] | None = None
         self._sender: threading.Thread | None = None
+
+    @property
+    def id(self) -> str | None:
+        """The worker whose lease the run is under."""
+        return self._delivery.worker_id
 
     def stop(self, reason: CancelReason) -> None:
         """Asks the handler to stop. The first reason counts."""
@@ -98,7 +104,7 @@ class FunctionLink:
     # --- inside ---
 
     def _path(self, what: str) -> str:
-        return f"/jobs/{self._delivery.id}/{what}"
+        return f"{at('jobs', self._delivery.id)}/{what}"
 
     def _beat(self, request: Request, worker_id: str) -> None:
         job, token = self._delivery.id, self._delivery.lease_token

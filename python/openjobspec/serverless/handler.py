@@ -9,6 +9,7 @@ import threading
 from typing import Any, Mapping
 
 from .._lanes import Plans
+from .._operations import at
 from .._outcome import Outcome, refused, reported
 from .._plan import Bridges, Plan
 from .._portal import LoopThread, Threads
@@ -177,20 +178,34 @@ class FunctionHandler:
     def _whole(self, delivery: Delivery) -> Delivery:
         """The delivery with the whole job, which is read from the server if the message refers to it.
 
-        Raises the error of a server that does not answer, and JobNotFoundError.
+        Raises the error of a server that does not answer, OJSValidationError (``invalid_job``) where no server is
+        named, and JobNotFoundError.
         """
-        if delivery.reference is None or not self._has_server:
+        if delivery.reference is None:
             return delivery
+        if not self._has_server:
+            raise OJSValidationError(
+                f"the message of job {delivery.id} refers to the job, and there is no server to read it from: give the "
+                "function its URL, ojs_url=… or OJS_URL",
+                code="invalid_job",
+                retryable=True,
+            )
         request = self._server._transport.request
-        job = request("GET", f"/jobs/{delivery.id}")["job"]
-        checkpoint = request("GET", f"/jobs/{delivery.id}/checkpoint") if delivery.has_checkpoint_ref else None
+        job = request("GET", at("jobs", delivery.id))["job"]
+        path = at("jobs", delivery.id) + "/checkpoint"
+        checkpoint = request("GET", path) if delivery.has_checkpoint_ref else None
         return delivery.completed(job, checkpoint)
 
     def _finish(self, delivery: Delivery, deadline: Deadline | None) -> Outcome:
         """Runs a job that a platform has brought, and reports its outcome. Raises DeliveryFailedError when the job has
-        failed and no server has stored that.
+        failed and no server has stored that. A job that the server does not have any more is not run, and the platform
+        may forget the message.
         """
-        delivery = self._whole(delivery)
+        try:
+            delivery = self._whole(delivery)
+        except JobNotFoundError as error:
+            logger.warning("job %s is gone: it is not run", delivery.id)
+            return refused(error, kind="JobGone")
         outcome = self.run(delivery, deadline)
         if not self.report(delivery, outcome):
             raise_failure(outcome)

@@ -44,6 +44,11 @@ module OJS
         job["id"]
       end
 
+      # The path of the job on the server. An id of a message may hold anything.
+      def path
+        "/jobs/#{ERB::Util.url_encode(job_id)}"
+      end
+
       def attempt
         job["attempt"] || 1
       end

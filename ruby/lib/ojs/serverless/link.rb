@@ -64,7 +64,7 @@ module OJS
       private
 
       def put(what, members)
-        @transport.request("PUT", "/jobs/#{@delivery.job_id}/#{what}", { **members, **@delivery.lease })
+        @transport.request("PUT", "#{@delivery.path}/#{what}", { **members, **@delivery.lease })
       end
 
       def beat

@@ -36,7 +36,7 @@ module OJS
 
       # Runs a job that a queue has brought, and reports its outcome. Returns the outcome, and whether the server has
       # taken note of it: then the server decides what comes next. Without a server, completed jobs alone count as
-      # taken.
+      # taken. A job that the server does not have any more is not run, and counts as taken.
       def settle(delivery, deadline)
         unless delivery.whole?
           return [lost(delivery), false] unless server?
@@ -45,6 +45,9 @@ module OJS
         end
         outcome = run(delivery, deadline)
         [outcome, server? ? report(delivery, outcome) : outcome.first == Outcome::COMPLETED]
+      rescue NotFoundError => e
+        OJS.logger.warn { "job #{delivery.job_id} is gone: it is not run" }
+        [Outcome.refused(code: e.code, type: "JobGone", message: e.message, retryable: false), true]
       rescue Error => e
         OJS.logger.error { "job #{delivery.job_id} cannot be read from the server: #{e.message}" }
         [lost(delivery), false]
@@ -55,7 +58,7 @@ module OJS
       def stale?(delivery)
         return false unless server?
 
-        job = transport.request("GET", "/jobs/#{delivery.job_id}")["job"]
+        job = transport.request("GET", delivery.path)["job"]
         runnable = delivery.fenced? ? %w[active] : %w[active available]
         !runnable.include?(job["state"]) || job["attempt"].to_i > delivery.attempt
       rescue NotFoundError
@@ -72,9 +75,8 @@ module OJS
       end
 
       def complete(delivery)
-        path = "/jobs/#{delivery.job_id}"
-        found = transport.request("GET", path)["job"]
-        delivery.with(found, delivery.checkpoint_ref? ? transport.request("GET", "#{path}/checkpoint") : nil)
+        found = transport.request("GET", delivery.path)["job"]
+        delivery.with(found, delivery.checkpoint_ref? ? transport.request("GET", "#{delivery.path}/checkpoint") : nil)
       end
 
       def attempt(ctx)

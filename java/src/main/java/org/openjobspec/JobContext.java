@@ -18,6 +18,11 @@ public final class JobContext {
             return null;
         }
 
+        /** The worker's name on the server; null where no worker runs the job. */
+        default String workerId() {
+            return null;
+        }
+
         /** Reports how far a job has come. */
         default void progress(long token, byte[] report) {}
 
@@ -106,6 +111,11 @@ public final class JobContext {
     /** Its place in its train; null when it runs in none. */
     public JobTrain train() {
         return job().train();
+    }
+
+    /** The worker's name on the server; null where no worker runs the job. */
+    public String workerId() {
+        return link.workerId();
     }
 
     /** The tenant that the job belongs to; null when it names none. */

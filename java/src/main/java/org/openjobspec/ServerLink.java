@@ -52,6 +52,11 @@ final class ServerLink implements JobContext.Link {
     }
 
     @Override
+    public String workerId() {
+        return lease.get("worker_id") instanceof String id ? id : null;
+    }
+
+    @Override
     public CancelReason heartbeat(long token) {
         Object worker = lease.get("worker_id");
         if (client == null || worker == null) return null;
@@ -145,6 +150,6 @@ final class ServerLink implements JobContext.Link {
     private Object put(String what, Map<String, Object> members) {
         Map<String, Object> body = new HashMap<>(members);
         body.putAll(lease);
-        return client.request("PUT", "/jobs/" + job.id() + "/" + what, body);
+        return client.request("PUT", Operation.at("jobs", job.id(), what), body);
     }
 }

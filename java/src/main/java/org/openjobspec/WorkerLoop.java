@@ -169,6 +169,11 @@ final class WorkerLoop {
         }
 
         @Override
+        public String workerId() {
+            return core.id();
+        }
+
+        @Override
         public void progress(long token, byte[] report) {
             core.progress(token, report);
         }

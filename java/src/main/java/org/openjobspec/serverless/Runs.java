@@ -60,9 +60,18 @@ final class Runs {
      */
     record Settled(Ended ended, boolean taken) {}
 
-    /** Runs a job that a queue has brought, and reports its outcome. */
+    /**
+     * Runs a job that a queue has brought, and reports its outcome. A job that the server does not have any more is not
+     * run, and counts as taken.
+     */
     Settled settle(Delivery delivery, Deadline deadline) {
-        Delivery whole = delivery.isWhole() ? delivery : read(delivery);
+        Delivery whole;
+        try {
+            whole = delivery.isWhole() ? delivery : read(delivery);
+        } catch (OJSException.NotFound e) {
+            LOG.log(System.Logger.Level.WARNING, "job {0} is gone: it is not run", delivery.job().id());
+            return new Settled(Ended.failed(e.code(), "JobGone", e.getMessage(), false), true);
+        }
         if (whole == null) {
             String message = "the message of job " + delivery.job().id()
                     + " has no args, and the server could not be asked";
@@ -72,16 +81,21 @@ final class Runs {
         return new Settled(ended, hasServer() ? report(delivery, ended) : ended.completed());
     }
 
-    /** The delivery with the whole job, read from the server; null where that is not possible. */
+    /**
+     * The delivery with the whole job, read from the server; null where that is not possible.
+     *
+     * @throws OJSException.NotFound the server does not have the job any more
+     */
     private Delivery read(Delivery delivery) {
         if (!hasServer()) return null;
         try {
             Map<String, Object> checkpoint = null;
             if (delivery.refersToCheckpoint()) {
-                String path = "/jobs/" + delivery.job().id() + "/checkpoint";
-                checkpoint = Delivery.object(runner.client().request("GET", path, null), "a checkpoint is an object");
+                checkpoint = runner.client().getCheckpoint(delivery.job().id());
             }
             return delivery.completed(job(delivery).members(), checkpoint);
+        } catch (OJSException.NotFound e) {
+            throw e;
         } catch (RuntimeException e) { // a transport of the user's own may throw anything
             LOG.log(System.Logger.Level.ERROR, "job {0} cannot be read from the server: {1}", delivery.job().id(),
                     e.getMessage());

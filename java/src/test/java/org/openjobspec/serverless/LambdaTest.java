@@ -31,6 +31,7 @@ import org.openjobspec.NonRetryableException;
 import org.openjobspec.OJSClient;
 import org.openjobspec.OJSException;
 import org.openjobspec.OJSWorker;
+import org.openjobspec.Transport;
 
 class LambdaTest {
     private final AtomicInteger calls = new AtomicInteger();
@@ -109,6 +110,41 @@ class LambdaTest {
         assertEquals(List.of(), again(handler, old));
         assertEquals(1, first.now().attempt());
         assertEquals(1, calls.get());
+    }
+
+    @Test
+    void aReferenceIsNotRunWhereNoServerIsNamed() {
+        Map<String, Object> reference = Map.of("id", "1", "type", "email.send");
+        assertEquals(List.of("m1"), again(alone(), sqs("m1", Json.write(reference))));
+        assertEquals("invalid_job", dig(alone().handleDirect(reference, null), "error", "code"));
+        assertEquals(0, calls.get());
+    }
+
+    @Test
+    void aReferenceToAJobThatIsGoneIsDone() {
+        Map<String, Object> reference = Map.of("id", "019539a4-0000-7000-8000-00000000dead", "type", "email.send");
+        assertEquals(List.of(), again(withServer(), sqs("m1", Json.write(reference))));
+        Map<String, Object> answer = withServer().handleEventBridge(Map.of("detail", reference), null);
+        assertEquals("not_found", dig(answer, "error", "code"));
+        assertEquals(0, calls.get());
+    }
+
+    @Test
+    void theIdOfAMessageIsOneSegmentOfAPath() {
+        List<String> asked = new ArrayList<>();
+        OJSClient server = OJSClient.builder().transport((method, path, _) -> {
+            asked.add(method + " " + path);
+            String job = "{\"job\": " + plain("email.send") + "}";
+            String found = path.endsWith("checkpoint") ? "{\"state\": 1, \"sequence\": 2}" : job;
+            return new Transport.Answer(200, found.getBytes(UTF_8));
+        }).build();
+        LambdaHandler handler = new LambdaHandler(PushHandler.builder().worker(OJSWorker.of(server)));
+        handler.register("email.send", ctx -> ctx.checkpoint(1));
+        Map<String, Object> reference = Map.of("id", "../a?b/c", "type", "email.send", "checkpoint_ref", true);
+        assertEquals(List.of(), again(handler, sqs("m1", Json.write(reference))));
+        String place = "/jobs/..%2Fa%3Fb%2Fc";
+        assertEquals(List.of("GET " + place + "/checkpoint", "GET " + place, "PUT " + place + "/checkpoint",
+                "POST /workers/ack"), asked);
     }
 
     @Test

@@ -1,0 +1,3 @@
+import * as spans from './spans.cjs';
+export * from './spans.cjs';
+export default spans;
