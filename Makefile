@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build python node c ruby java kotlin go demo test conformance bench bench-adapters bench-languages lint gen fmt soak clean
+.PHONY: help setup build python node c ruby java kotlin go demo test conformance bench bench-adapters bench-languages packages lint gen fmt soak clean
 
 # rustup's own place: there even when this shell has not been told.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -44,11 +44,16 @@ go: setup ## Build the C library into the Go package in go/ (scripts/go.sh pack 
 	@scripts/setup.sh go
 	@scripts/go.sh
 
+packages: setup ## Build what users install (wheel, npm, gems, jars, Go, C, deb, ojs) and install each into an empty place: make packages OUT=DIR
+	@scripts/setup.sh node ruby java go cmake pkg-config
+	@python3 scripts/packages build --out "$(or $(OUT),$(TARGET)/packages/out)"
+	@python3 tests/packages --released --packages "$(or $(OUT),$(TARGET)/packages/out)"
+
 demo: setup ## See it work: real jobs, retries, a dead letter and its replay; then jobs that cross languages
 	@scripts/demo.sh
 
 test: setup ## Everything: lints, all suites, conformance, documentation
-	@scripts/setup.sh postgresql mariadb pgbouncer faketime prometheus c node ruby rails java go chromium
+	@scripts/setup.sh postgresql mariadb pgbouncer faketime prometheus c node ruby rails java go cmake pkg-config chromium
 	@python3 scripts/check.py $(CHECK)
 
 conformance: ## The public conformance cases on three stores: make conformance CASES=DIR (alone it says how to get them)

@@ -11,7 +11,7 @@ Gem::Specification.new do |spec|
   spec.homepage = "https://openjobspec.org"
   spec.license = "Apache-2.0"
   spec.metadata = { "source_code_uri" => "https://github.com/openjobspec/ojs/tree/main/ruby", "rubygems_mfa_required" => "true" }
-  spec.files = Dir.chdir(__dir__) { Dir["lib/**/*.{rb,so,bundle}", "sig/*.rbs", "exe/*", "README.md"] }
+  spec.files = Dir.chdir(__dir__) { Dir["lib/**/*.{rb,so,bundle}", "sig/*.rbs", "exe/*", "{README.md,LICENSE,THIRD-PARTY-NOTICES.txt}"] }
   spec.bindir = "exe"
   spec.executables = ["ojs"]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the C library into a prefix, target/c: include/, lib/ (shared, static), lib/pkgconfig/ojs.pc.
+# Builds the C library into a prefix, target/c: include/, lib/ (shared, static), lib/pkgconfig/ojs.pc, lib/cmake/ojs.
 #
 #     c.sh                build
 #     c.sh test           build, then compile the test programs as C and C++ without a warning, and run them: linked to the shared
@@ -24,7 +24,7 @@ case $profile in debug) flags=() ;; *) flags=(--profile "$profile") ;; esac
 [ -n "${OJS_BUILT:-}" ] || cargo build --locked -p ojs-c "${flags[@]}"
 
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -1)
-mkdir -p "$prefix/include" "$prefix/lib/pkgconfig"
+mkdir -p "$prefix/include" "$prefix/lib"
 cp include/ojs.h include/ojs_frame.h "$prefix/include/"
 cp "$target/$profile/libojs_c.a" "$prefix/lib/libojs.a"
 if [ "$(uname -s)" = Darwin ]; then
@@ -34,18 +34,7 @@ else
   ln -sf "libojs.so.$version" "$prefix/lib/libojs.so.0"
   ln -sf libojs.so.0 "$prefix/lib/libojs.so"
 fi
-cat > "$prefix/lib/pkgconfig/ojs.pc" <<PC
-prefix=\${pcfiledir}/../..
-includedir=\${prefix}/include
-libdir=\${prefix}/lib
-
-Name: ojs
-Description: Open Job Spec: background jobs
-Version: $version
-Cflags: -I\${includedir}
-Libs: -L\${libdir} -lojs
-Libs.private: -lpthread -ldl -lm
-PC
+python3 scripts/packages/clibrary.py files "$prefix"
 echo "libojs $version in $prefix"
 [ "$what" = test ] || exit 0
 

@@ -169,6 +169,7 @@ def suites() -> list[Suite]:
                           "python/adapters/ojs-adapter-django/tests", "--ignore=python/adapters/ojs-adapter-django/tests/test_same_database.py"],
                 needs=("python-build",))
           for name, server in (("sqlite", []), ("mysql", mariadb))),
+        Suite("versions", "lint", ["python3", "scripts/packages/versions.py", "check"]),
         Suite("dashboard-install", "build", ["scripts/dashboard.sh"]),
         Suite("dashboard", "dashboard", ["env", f"OJS_BIN={ojs}", "node", "--test", "--test-reporter=tap", *page_tests],
               needs=("build", "dashboard-install")),

@@ -24,18 +24,9 @@ platform=$(go env GOOS)_$(go env GOARCH)
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -1)
 mkdir -p "go/include" "go/lib/$platform"
 cp include/ojs.h include/ojs_frame.h go/include/
-# Without debug records: they are two thirds of it, and every program that links it pays for reading them.
 # The stamp says which profile the library is of: an older one of another profile takes its place all the same.
 if ! [ "go/lib/$platform/libojs.a" -nt "$target/$profile/libojs_c.a" ] || [ "$(cat "go/lib/$platform/.profile" 2>/dev/null)" != "$profile" ]; then
-  cp "$target/$profile/libojs_c.a" "go/lib/$platform/.new.a"
-  strip -S "go/lib/$platform/.new.a"
-  # A program may link a SQLite of its own (github.com/mattn/go-sqlite3): ours has other names. macOS has no objcopy.
-  if command -v objcopy >/dev/null; then
-    nm -g --defined-only "go/lib/$platform/.new.a" 2>/dev/null | awk '$3 ~ /^sqlite3/ {print $3, "ojs_" $3}' | sort -u >"go/lib/$platform/.names"
-    objcopy --redefine-syms="go/lib/$platform/.names" "go/lib/$platform/.new.a"
-    rm "go/lib/$platform/.names"
-  fi
-  mv "go/lib/$platform/.new.a" "go/lib/$platform/libojs.a"
+  scripts/packages/go_library.sh "$target/$profile/libojs_c.a" "go/lib/$platform/libojs.a"
   echo "$profile" >"go/lib/$platform/.profile"
 fi
 

@@ -13,10 +13,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "scripts" / "packages"))
+
+from archive import Content, Files, write_zip  # noqa: E402
+from tracked import tracked  # noqa: E402
+
 GO = ROOT / "go"
 # Others are run by go/adapters/tests, which has the drivers.
 PROGRAM = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?(?:<!-- a (?P<test>test) -->\n)?"
@@ -32,34 +36,41 @@ def name_of(text: str) -> str:
 MODULE = name_of((GO / "go.mod").read_text())
 
 
-def pack(folder: Path, version: str) -> None:
-    """The module, its adapters and the package for functions. Modules inside of a module are no part of it."""
+def pack(folder: Path, version: str, native: dict[str, Path] | None = None, more: Files | None = None,
+         level: int = 6) -> None:
+    """The module, its adapters and the package for functions. Modules inside of a module are no part of it.
+
+    ``native`` are the library and the headers by their path in the module, those that go.sh has put there by default;
+    ``more`` are further files of the module.
+    """
     homes = [path.parent for path in GO.rglob("go.mod")]
+    if native is None:
+        there = [*GO.glob("lib/*/*.a"), *GO.glob("include/*")]
+        native = {path.relative_to(GO).as_posix(): path for path in there}
     for home in homes:
         if home.name == "tests":
             continue  # Users get no tests.
         # Here it takes the package from this checkout; elsewhere, the version that was packed with it.
         text = (home / "go.mod").read_text().replace(f"{MODULE} v0.0.0", f"{MODULE} v{version}")
         text = re.sub(r"\nreplace .*\n", "", text)
-        inner = [other for other in homes if other != home and other.is_relative_to(home)]
-        files = [path for path in home.rglob("*") if not any(path.is_relative_to(other) for other in inner)]
-        write(folder, name_of(text), version, text, home, files)
+        others = [other for other in homes if other != home and other.is_relative_to(home)]
+        inner = tuple(f"{other.relative_to(home).as_posix()}/" for other in others)
+        files = {name: Content(home / name) for name in tracked(home)
+                 if not name.startswith(inner) and not name.endswith("_test.go")}
+        if home == GO:
+            files |= {name: Content(path) for name, path in native.items()} | (more or {})
+        files |= {"go.mod": Content(text.encode()), "LICENSE": Content(ROOT / "LICENSE")}
+        write(folder / name_of(text) / "@v", name_of(text), version, files, level)
 
 
-def write(folder: Path, module: str, version: str, text: str, home: Path, paths: list[Path]) -> None:
+def write(place: Path, module: str, version: str, files: Files, level: int) -> None:
     """`@v/list`, and the information, go.mod and zip of one version."""
-    place = folder / module / "@v"
     place.mkdir(parents=True)
     (place / "list").write_text(f"v{version}\n")
     (place / f"v{version}.info").write_text(f'{{"Version":"v{version}"}}')
-    (place / f"v{version}.mod").write_text(text)
-    with zipfile.ZipFile(place / f"v{version}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        prefix = f"{module}@v{version}"
-        archive.writestr(f"{prefix}/go.mod", text)
-        for path in sorted(paths):
-            if path.is_file() and path.name != "go.mod" and not path.name.endswith("_test.go") and not path.name.startswith(".new"):
-                archive.write(path, f"{prefix}/{path.relative_to(home)}")
-        archive.write(ROOT / "LICENSE", f"{prefix}/LICENSE")
+    (place / f"v{version}.mod").write_bytes(files["go.mod"].read())
+    prefix = f"{module}@v{version}"
+    write_zip(place / f"v{version}.zip", {f"{prefix}/{name}": content for name, content in files.items()}, level)
 
 
 def run(program: Path, until: str | None) -> str:
@@ -83,7 +94,7 @@ def install(version: str) -> int:
     """An empty project, `go get`, the programs. Prints one line for each, as go test does."""
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        pack(Path(folder, "proxy"), version)
+        pack(Path(folder, "proxy"), version, level=1)
         project = Path(folder, "project")
         project.mkdir()
         # A module cache of its own, which can be deleted; what has been compiled of Go itself is shared.

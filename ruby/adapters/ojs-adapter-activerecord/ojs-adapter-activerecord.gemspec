@@ -11,7 +11,7 @@ Gem::Specification.new do |spec|
   spec.license = "Apache-2.0"
   spec.metadata = { "source_code_uri" => "https://github.com/openjobspec/ojs/tree/main/ruby/adapters/ojs-adapter-activerecord",
                     "rubygems_mfa_required" => "true" }
-  spec.files = Dir.chdir(__dir__) { Dir["lib/**/*.rb", "README.md"] }
+  spec.files = Dir.chdir(__dir__) { Dir["lib/**/*.rb", "{README.md,LICENSE}"] }
   spec.required_ruby_version = ">= 3.1"
   spec.add_dependency "activerecord", ">= 6.1"
   spec.add_dependency "ojs", OJS::VERSION

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Builds the packages that users install: a wheel, npm packages, gems, jars, a Go module, the C library, `ojs` itself.
+
+    python3 scripts/packages build [--out DIR] [--target TRIPLE] [--profile NAME] [--only KIND]
+        compiles against an old glibc (cargo-zigbuild, in target/packages/tools), then writes the packages
+    python3 scripts/packages assemble --natives DIR [--out DIR] [--only KIND] [--any-glibc]
+        writes them from what cargo has put into DIR
+    python3 scripts/packages gather OUT DIR…
+        joins what several platforms have written
+
+Kinds: wheel, npm, gems, java, go, c, binary. The result is in target/packages/out, with SHA256SUMS, a list of
+components (CycloneDX) for each binary, and the debug information in a tarball of its own. Python 3.10, standard library
+only; maturin describes the wheel.
+"""
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Callable
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import binary  # noqa: E402
+import clibrary  # noqa: E402
+import compiling  # noqa: E402
+import floor  # noqa: E402
+import gems  # noqa: E402
+import gomodule  # noqa: E402
+import jars  # noqa: E402
+import notices  # noqa: E402
+import npm  # noqa: E402
+import wheel  # noqa: E402
+from context import ROOT, VERSION, Context  # noqa: E402
+from natives import LIBRARIES, Natives  # noqa: E402
+from platforms import Platform, here, named  # noqa: E402
+
+KINDS: dict[str, Callable[[Context], list[Path]]] = {
+    "wheel": wheel.make, "npm": npm.make, "gems": gems.make, "java": jars.java,
+    "go": gomodule.make, "c": clibrary.make, "binary": binary.make,
+}
+#: Which cargo packages each kind has inside.
+INSIDE = {"wheel": "ojs-python", "npm": "ojs-node", "gems": "ojs-ruby", "java": "ojs-c",
+          "go": "ojs-c", "c": "ojs-c", "binary": "ojs-cli"}
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+PLACE = TARGET / "packages"
+
+
+def tools() -> Path:
+    """The Python interpreter with the tools of requirements.txt, installed when the list has changed."""
+    home, wanted = PLACE / "tools", HERE / "requirements.txt"
+    python, stamp = home / "bin" / "python", home / ".requirements"
+    if not stamp.is_file() or stamp.read_bytes() != wanted.read_bytes():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
+        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", wanted]
+        subprocess.run(pip, check=True)
+        shutil.copy(wanted, stamp)
+    return python
+
+
+def prepared(platform: Platform, source: Path, out: Path, kinds: list[str], any_glibc: bool) -> Context:
+    """An empty ``out``, and the binaries that the chosen kinds need, stripped; fails where they want a newer glibc."""
+    stage = PLACE / "stage" / platform.triple
+    for folder in (out, stage):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    natives = Natives(platform, source, stage / "natives", stage / "symbols")
+    for kind in kinds:
+        if kind == "binary":
+            natives.program()
+        else:
+            natives.shared(LIBRARIES[INSIDE[kind]])
+    glibc = natives.glibc(most=None if any_glibc else floor.MOST)
+    return Context(platform, natives, out, stage, glibc)
+
+
+def assemble(context: Context, kinds: list[str]) -> None:
+    """Writes packages of the chosen kinds."""
+    out, platform = context.out, context.platform
+    for kind in kinds:
+        for path in KINDS[kind](context):
+            print(f"{path.stat().st_size / 1e6:8.2f} MB  {path.relative_to(out)}", flush=True)
+    for package in sorted({INSIDE[kind] for kind in kinds}):
+        place = out / "sbom" / f"{package}-{VERSION}-{platform.short}.cdx.json"
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(notices.sbom(package, platform.triple, VERSION))
+    name = f"ojs-symbols-{VERSION}-{platform.short}"
+    symbols = context.natives.write_symbols(out / "symbols" / f"{name}.tar.gz", name)
+    print(f"{symbols.stat().st_size / 1e6:8.2f} MB  {symbols.relative_to(out)}")
+    sums(out)
+
+
+def sums(out: Path) -> None:
+    """SHA256SUMS of everything, as `sha256sum --check` reads it."""
+    files = sorted(path for path in out.rglob("*") if path.is_file() and path.name != "SHA256SUMS")
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(out).as_posix()}\n" for path in files]
+    (out / "SHA256SUMS").write_text("".join(lines))
+
+
+def gather(out: Path, folders: list[Path]) -> None:
+    """Joins the packages of several platforms: the Go module is made of all, everything else lies side by side."""
+    shutil.rmtree(out, ignore_errors=True)
+    for folder in folders:
+        shutil.copytree(folder, out, dirs_exist_ok=True)
+    for module in sorted((folders[0] / "go").rglob("*.zip")):
+        inside = module.relative_to(folders[0])
+        gomodule.gather([folder / inside for folder in folders if (folder / inside).is_file()], out / inside)
+    sums(out)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("build", "assemble"):
+        command = commands.add_parser(name)
+        command.add_argument("--out", type=Path, default=PLACE / "out")
+        command.add_argument("--target", help="a target of the Rust compiler; this machine's by default")
+        command.add_argument("--only", action="append", choices=list(KINDS), help="a kind (repeatable)")
+        command.add_argument("--any-glibc", action="store_true", help="also binaries that need a newer glibc than 2.28")
+    commands.choices["build"].add_argument("--profile", default="packages")
+    commands.choices["assemble"].add_argument("--natives", type=Path, required=True)
+    joining = commands.add_parser("gather")
+    joining.add_argument("out", type=Path)
+    joining.add_argument("folders", type=Path, nargs="+")
+    options = parser.parse_args()
+    if options.command == "gather":
+        gather(options.out, options.folders)
+        return
+    platform = named(options.target) if options.target else here()
+    kinds = options.only or list(KINDS)
+    if options.command == "build":
+        python = tools()
+        source = compiling.compile_all(platform, options.profile, TARGET, python)
+    else:
+        python, source = Path(sys.executable), options.natives.absolute()
+    context = prepared(platform, source, options.out.absolute(), kinds, options.any_glibc)
+    context.tools = python
+    assemble(context, kinds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""What must hold for every package: licences, no debug information, an old glibc, sums, equal bytes when made again."""
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Iterator
+
+from place import ROOT, Broken
+
+sys.path.append(str(ROOT / "scripts" / "packages"))
+
+import floor  # noqa: E402
+
+
+def archives(packages: Path) -> list[Path]:
+    """The packages that users install. Signatures, sums and symbols are none."""
+    folders = ("python", "npm", "gems", "maven", "go", "c", "binary", "debian")
+    ends = (".whl", ".tgz", ".gem", ".jar", ".zip", ".tar.gz", ".deb")
+    return sorted(path for folder in folders for path in (packages / folder).rglob("*") if path.name.endswith(ends))
+
+
+def unpack(path: Path, folder: Path) -> Path:
+    """Unpacks a package of any kind; the content of a gem lies in an archive of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if path.suffix in (".whl", ".jar", ".zip"):
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(folder)
+    elif path.suffix == ".deb":
+        subprocess.run(["dpkg-deb", "--extract", path, folder], check=True)
+    else:
+        with tarfile.open(path) as archive:
+            archive.extractall(folder)
+        if path.suffix == ".gem":
+            unpack((folder / "data.tar.gz").rename(folder / "inside.tar.gz"), folder)
+    return folder
+
+
+def elves(folder: Path) -> Iterator[Path]:
+    """Programs and shared libraries. (Members of static libraries are linked by the user's own linker.)"""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            with path.open("rb") as file:
+                if file.read(4) == b"\x7fELF":
+                    yield path
+
+
+def licences(packages: Path) -> None:
+    """LICENSE is in each, and the notices wherever code of others is compiled in."""
+    for path in archives(packages):
+        with tempfile.TemporaryDirectory() as folder:
+            files = list(unpack(path, Path(folder)).rglob("*"))
+            names = {file.name for file in files}
+            if not names & {"LICENSE", "copyright"}:
+                raise Broken(f"{path.name} has no LICENSE")
+            native = next(elves(Path(folder)), None) or next((file for file in files if file.suffix == ".a"), None)
+            if native is None:
+                continue
+            notice = next((file for file in files if file.name == "THIRD-PARTY-NOTICES.txt"), None)
+            if notice is None or not re.search(r"^tokio \d.*: MIT$", notice.read_text(), re.MULTILINE):
+                raise Broken(f"{path.name} has {native.name}, and no notices of what is in it")
+
+
+def stripped(packages: Path) -> None:
+    """No debug information; a link to the file beside it, which is in the tarball of symbols with the same checksum."""
+    symbols = next((packages / "symbols").glob("*.tar.gz"))
+    with tarfile.open(symbols) as archive:
+        there = {Path(name).name for name in archive.getnames()}
+    for path in archives(packages):
+        with tempfile.TemporaryDirectory() as folder:
+            for file in elves(unpack(path, Path(folder))):
+                sections = floor.readelf("--section-headers", str(file))
+                link = floor.readelf("--string-dump=.gnu_debuglink", str(file))
+                if ".debug_info" in sections or ".gnu_debuglink" not in sections:
+                    raise Broken(f"{path.name}: {file.name} has debug information, or no link to it")
+                if not any(name in link for name in there):
+                    raise Broken(f"{path.name}: the symbols of {file.name} are not in {symbols.name}: {link}")
+
+
+def released(packages: Path) -> None:
+    """glibc is old enough, only common libraries are needed, and no path of the machine that compiled is in a file."""
+    for path in archives(packages):
+        with tempfile.TemporaryDirectory() as folder:
+            for file in elves(unpack(path, Path(folder))):
+                floor.check(file)
+                data = file.read_bytes()
+                for place in (str(ROOT), str(Path.home() / ".cargo")):
+                    if place.encode() in data:
+                        raise Broken(f"{path.name}: {file.name} contains the path {place}")
+
+
+def judged(packages: Path, tools: Path) -> None:
+    """Other projects' tools agree: auditwheel on the wheel's name, abi3audit on its module, CycloneDX on our lists."""
+    for wheel in (packages / "python").glob("*.whl"):
+        said = _tool(tools, "auditwheel", "show", wheel)
+        tag = re.search(r"manylinux_\d+_\d+_\w+(?=\.whl)", wheel.name)
+        if tag is None or f'"{tag[0]}"' not in said.replace("\n", " "):
+            raise Broken(f"auditwheel show {wheel.name}:\n{said}")
+        _tool(tools, "abi3audit", "--strict", wheel)
+    for listing in (packages / "sbom").glob("*.json"):
+        _tool(tools, "python", "-c", VALID, listing)
+
+
+#: Prints nothing for a list of components that CycloneDX's own schema accepts.
+VALID = """
+import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+sys.exit(JsonStrictValidator(SchemaVersion.V1_5).validate_str(open(sys.argv[1]).read()))
+"""
+
+
+def _tool(tools: Path, name: str, *arguments: str | Path) -> str:
+    done = subprocess.run([tools / name, *arguments], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Broken(f"{name} {' '.join(map(str, arguments[-1:]))}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def sums(packages: Path) -> None:
+    """SHA256SUMS names every file, with its digest."""
+    lines = [line.split("  ", 1) for line in (packages / "SHA256SUMS").read_text().splitlines()]
+    wrong = [name for digest, name in lines if hashlib.sha256((packages / name).read_bytes()).hexdigest() != digest]
+    missing = {path.name for path in archives(packages)} - {Path(name).name for _, name in lines}
+    if wrong or missing:
+        raise Broken(f"SHA256SUMS: wrong {wrong}, missing {sorted(missing)}")
+
+
+def same_bytes(packages: Path, again: Path) -> None:
+    """Two runs have written the same bytes."""
+    first, second = ((folder / "SHA256SUMS").read_text().splitlines() for folder in (packages, again))
+    if first != second:
+        differing = sorted({line.split("  ")[1] for line in set(first) ^ set(second)})
+        raise Broken(f"a second run wrote other bytes: {differing}")

@@ -1,0 +1,151 @@
+"""Each package, installed into an empty place, runs the first program of its README."""
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from place import ROOT, Broken, Place, fifteen_lines, unpacked
+from registry import Registry
+
+
+def wheel(packages: Path) -> None:
+    """pip, without an index."""
+    with Place(packages) as place:
+        # An environment of the system's interpreter, not of the one that runs this test.
+        base = Path(sys.base_prefix, "bin", f"python{sys.version_info[0]}.{sys.version_info[1]}")
+        place.run(base, "-m", "venv", place.home / "venv")
+        python = place.home / "venv" / "bin" / "python"
+        place.run(python, "-m", "pip", "install", "--disable-pip-version-check", "--no-index", "--only-binary", ":all:",
+                  "--find-links", place.packages / "python", "openjobspec")
+        (place.app / "mail.py").write_text(fifteen_lines(ROOT / "python" / "README.md"))
+        place.works(python, "-u", "mail.py")
+        place.run(python, "-m", "pip", "check", "--disable-pip-version-check")
+
+
+def npm(packages: Path) -> None:
+    """npm, from a registry that has the main package and this platform's only."""
+    with Place(packages, "node", "npm") as place, Registry(packages / "npm") as registry:
+        place.run("npm", "install", "@openjobspec/sdk", "--registry", registry.url, "--no-audit", "--no-fund",
+                  "--cache", place.home / "npm")
+        scope = place.app / "node_modules" / "@openjobspec"
+        installed = sorted(path.name for path in scope.iterdir())
+        if len(installed) != 2:
+            raise Broken(f"npm installed {installed}: the main package and one platform were expected")
+        (place.app / "mail.mjs").write_text(fifteen_lines(ROOT / "node" / "README.md"))
+        place.works("node", "mail.mjs")
+        said = place.run("node", scope / "sdk" / "bin" / "ojs.cjs", "--version")
+        if not said.strip():
+            raise Broken("npx ojs --version says nothing")
+
+
+def gems(packages: Path) -> None:
+    """gem, from a file."""
+    with Place(packages, "ruby", "gem") as place:
+        gem = next(path for path in (place.packages / "gems").glob("ojs-*.gem") if "adapter" not in path.name)
+        home = place.home / "gems"
+        place.run("gem", "install", "--local", "--no-document", "--install-dir", home, gem)
+        (place.app / "mail.rb").write_text("$stdout.sync = true\n" + fifteen_lines(ROOT / "ruby" / "README.md"))
+        place.works("ruby", "mail.rb", GEM_HOME=str(home), GEM_PATH=str(home))
+
+
+def maven(place: Place) -> list[str | Path]:
+    """Maven with the packages as a repository, and all artifacts but ours from what this machine has downloaded."""
+    local, own = Path.home() / ".m2" / "repository", place.home / "m2"
+    (own / "org").mkdir(parents=True)
+    for source, target in ((local, own), (local / "org", own / "org")):
+        for path in source.iterdir():
+            if path.name not in ("org", "openjobspec"):
+                (target / path.name).symlink_to(path)
+    (place.home / "settings.xml").write_text(
+        "<settings><profiles><profile><id>ojs</id><repositories><repository><id>ojs-packages</id>"
+        f"<url>file://{place.packages}/maven</url></repository></repositories></profile></profiles>"
+        "<activeProfiles><activeProfile>ojs</activeProfile></activeProfiles></settings>")
+    return ["mvn", "--batch-mode", "--quiet", "-s", place.home / "settings.xml", f"-Dmaven.repo.local={own}"]
+
+
+def jdk() -> str:
+    """The home of a JDK with FFM."""
+    return subprocess.run([ROOT / "scripts" / "jdk.sh"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def platform_of(packages: Path, artifact: str) -> str:
+    """The classifier of the jar with the native half."""
+    jars = (packages / "maven" / "org" / "openjobspec" / artifact).glob("*/*.jar")
+    names = [path.stem.split("-", 3 if artifact == "ojs-kotlin" else 2)[-1] for path in jars]
+    return next(name for name in names if name.startswith(("linux", "macos", "darwin")))
+
+
+def java(packages: Path) -> None:
+    """Maven compiles examples/java against the packages; the two jars run it."""
+    with Place(packages, *MAVEN) as place:
+        shutil.copytree(ROOT / "examples" / "java", place.app, dirs_exist_ok=True)
+        classifier, home = platform_of(packages, "ojs"), jdk()
+        place.run(*maven(place), f"-Dojs.platform={classifier}", "compile", JAVA_HOME=home)
+        # To compile, Maven takes the classes alone: the library is wanted when the program runs.
+        jars = sorted((place.packages / "maven" / "org" / "openjobspec" / "ojs").glob(f"*/*[0-9]*{classifier}.jar"))
+        jars += sorted((place.home / "m2" / "org" / "openjobspec" / "ojs").glob("*/*.jar"))
+        path = ":".join(map(str, [place.app / "target" / "classes", *jars]))
+        said = place.run(Path(home, "bin", "java"), "--enable-native-access=ALL-UNNAMED", "-cp", path, "mail.Mail")
+        _printed(said, place)
+
+
+#: What the script `mvn` calls.
+MAVEN = ("mvn", "dirname", "basename", "uname", "readlink", "expr", "ls", "cat", "sed", "cut", "tr", "which", "bash")
+
+
+def _printed(said: str, place: Place) -> None:
+    if "to ada@example.com attempt 1" not in said:
+        raise Broken(f"the program printed\n{said}")
+    place.completed()
+
+
+def go(packages: Path) -> None:
+    """`go get` from a module proxy. The module is linked by cgo, so a C compiler is there; the repository is not."""
+    with Place(packages, compiler=True) as place:
+        program = shutil.which("go") or "/usr/local/go/bin/go"
+        cache = subprocess.run([program, "env", "GOCACHE"], capture_output=True, text=True, check=True).stdout.strip()
+        variables = {"GOPROXY": f"file://{place.packages}/go", "GONOSUMDB": "github.com/openjobspec/*",
+                     "GOFLAGS": "-modcacherw", "GOMODCACHE": str(place.home / "modules"), "GOCACHE": cache,
+                     "GOTOOLCHAIN": "local"}
+        place.run(program, "mod", "init", "example.com/mail", **variables)
+        (place.app / "main.go").write_text(fifteen_lines(ROOT / "go" / "README.md"))
+        place.run(program, "get", "github.com/openjobspec/ojs-go", **variables)
+        place.run(program, "build", "-o", "mail", ".", **variables)
+        place.works(place.app / "mail")
+
+
+def c(packages: Path) -> None:
+    """pkg-config and CMake, shared and static. The program is compiled here; the repository is hidden."""
+    with Place(packages, compiler=True) as place:
+        prefix = unpacked(next((place.packages / "c").glob("*.tar.gz")), place.home / "prefix")
+        shutil.copy(prefix / "share" / "doc" / "ojs-c" / "mail.c", place.app)
+        found = {"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"), "LD_LIBRARY_PATH": str(prefix / "lib")}
+        flags = place.run("pkg-config", "--cflags", "--libs", "ojs", **found).split()
+        place.run("cc", "mail.c", *flags, "-o", "shared", **found)
+        static = [f"-I{prefix}/include", f"{prefix}/lib/libojs.a", "-lpthread", "-ldl", "-lm"]
+        place.run("cc", "mail.c", *static, "-o", "static")
+        _mailed(place.run(place.app / "shared", "sqlite:jobs.db", **found))
+        place.completed()
+        _mailed(place.run(place.app / "static", "memory:"))
+        (place.app / "CMakeLists.txt").write_text(CMAKE)
+        place.run("cmake", "-S", ".", "-B", "made", f"-DCMAKE_PREFIX_PATH={prefix}")
+        place.run("cmake", "--build", "made")
+        _mailed(place.run(place.app / "made" / "mail", "memory:"))
+        _mailed(place.run(place.app / "made" / "mail-static", "memory:"))
+
+
+CMAKE = """cmake_minimum_required(VERSION 3.16)
+project(mail C)
+find_package(ojs 0.1 REQUIRED)
+add_executable(mail mail.c)
+target_link_libraries(mail PRIVATE ojs::ojs)
+add_executable(mail-static mail.c)
+target_link_libraries(mail-static PRIVATE ojs::static)
+"""
+
+
+def _mailed(said: str) -> None:
+    if "email.send, attempt 1" not in said:
+        raise Broken(f"the program printed\n{said}")
