@@ -406,4 +406,28 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		_, err := c.GetErrorGroup(ctx, "1f0c5f9d2a7be643", "mail", "", "")
 		return err
 	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.StartBulkOperation(ctx, "retry", ojs.Obj{"queue": "mail", "state": "discarded"}, "the mail server was down", "")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListBulkOperations(ctx, "running", "", 50)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetBulkOperation(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 30000)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.PauseBulkOperation(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ResumeBulkOperation(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.CancelBulkOperation(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
 }

@@ -787,3 +787,58 @@ func (c *Client) ListErrorGroups(ctx context.Context, queue string, jobType stri
 func (c *Client) GetErrorGroup(ctx context.Context, fingerprint string, queue string, jobType string, tenant string) (Obj, error) {
 	return c.object(ctx, "GET", query(at("admin", "errors", fingerprint), "queue", queue, "type", jobType, "tenant", tenant), nil)
 }
+
+// StartBulkOperation: Begins to retry, cancel or delete all jobs that a filter finds, and answers at once with the
+// operation. The server carries it out in slices of 500 jobs, each in a transaction of its own that also keeps the
+// place which the operation has reached: after a crash it goes on there, on any node. Jobs that were enqueued or have
+// ended since the request are not meant. Those that cannot be changed are counted by reason. With "dry_run" nothing is
+// changed: the answer has "matched", the number of jobs ("relation" is "eq", "about" or "gte"; at most 50,000 rows are
+// looked at), the numbers by state, queue and type, and a "sample". To delete needs the permission to administer. At
+// most 100 operations of a tenant, and 100 of operators, may be under way.
+//   - reason: Why, at most 500 characters; it is kept with the operation.
+//   - dryRun: Say what would be found, and change nothing.
+func (c *Client) StartBulkOperation(ctx context.Context, action string, filter Obj, reason string, dryRun bool) (Obj, error) {
+	body := Obj{"action": action, "filter": filter, "confirm": true}
+	if reason != "" {
+		body["reason"] = reason
+	}
+	if dryRun != "" {
+		body["dry_run"] = dryRun
+	}
+	return c.object(ctx, "POST", at("admin", "bulk"), body)
+}
+
+// ListBulkOperations: Bulk operations, the newest first. They are kept for 30 days after their end, and the last 1,000
+// of them.
+//   - state: Only those in this state: "running", "paused", "completed", "cancelled" or "failed".
+//   - cursor: Only those before this one: the id of the last one on the page before.
+//   - perPage: The most on the page, 1 to 100; 20 without it.
+func (c *Client) ListBulkOperations(ctx context.Context, state string, cursor string, perPage int) ([]Obj, error) {
+	var answer struct{ Items []Obj }
+	err := c.ask(ctx, "GET", query(at("admin", "bulk"), "state", state, "cursor", cursor, "per_page", positiveText(perPage)), nil, &answer)
+	return answer.Items, err
+}
+
+// GetBulkOperation: A bulk operation: its state, how far it is, how many jobs were changed, and how many were refused
+// and why. "counts" has "seen", "changed" and "refused"; "refusals" has "count", the first "job_id" and its "message"
+// for each "reason"; "progress" has the number of jobs that is "expected" and the "fraction" that is done, where it
+// can be said.
+//   - waitMs: Answer as soon as it does not run any more, at the latest after so many milliseconds: 60,000 at most.
+func (c *Client) GetBulkOperation(ctx context.Context, id string, waitMs int) (Obj, error) {
+	return c.object(ctx, "GET", query(at("admin", "bulk", id), "wait_ms", positiveText(waitMs)), nil)
+}
+
+// PauseBulkOperation: Stops a bulk operation until it is resumed. The slice that is under way is finished.
+func (c *Client) PauseBulkOperation(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "POST", at("admin", "bulk", id, "pause"), empty)
+}
+
+// ResumeBulkOperation: Goes on with a bulk operation that was paused, or that has failed, where it stopped.
+func (c *Client) ResumeBulkOperation(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "POST", at("admin", "bulk", id, "resume"), empty)
+}
+
+// CancelBulkOperation: Ends a bulk operation for good. Jobs that it has changed stay changed.
+func (c *Client) CancelBulkOperation(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "POST", at("admin", "bulk", id, "cancel"), empty)
+}

@@ -561,6 +561,25 @@ export class OJSClient {
   listErrorGroups(options?: { queue?: string; type?: string; errorType?: string; tenant?: string; since?: When; sort?: string; page?: number; perPage?: number } & CallOptions): Promise<any[]>;
   /** One group of errors, with its `places` (the failures by queue and type) and those of its `jobs` that there still are. */
   getErrorGroup(fingerprint: string, options?: { queue?: string; type?: string; tenant?: string } & CallOptions): Promise<any>;
+  /** Begins to retry, cancel or delete all jobs that a filter finds, and answers at once with the operation. The server carries it out
+   * in slices of 500 jobs, each in a transaction of its own that also keeps the place which the operation has reached: after a crash
+   * it goes on there, on any node. Jobs that were enqueued or have ended since the request are not meant. Those that cannot be changed
+   * are counted by reason. With `dry_run` nothing is changed: the answer has `matched`, the number of jobs (`relation` is `eq`,
+   * `about` or `gte`; at most 50,000 rows are looked at), the numbers by state, queue and type, and a `sample`. To delete needs the
+   * permission to administer. At most 100 operations of a tenant, and 100 of operators, may be under way. */
+  startBulkOperation(action: string, filter: Record<string, unknown>, options?: { reason?: string; dryRun?: boolean } & CallOptions): Promise<any>;
+  /** Bulk operations, the newest first. They are kept for 30 days after their end, and the last 1,000 of them. */
+  listBulkOperations(options?: { state?: string; cursor?: string; perPage?: number } & CallOptions): Promise<any[]>;
+  /** A bulk operation: its state, how far it is, how many jobs were changed, and how many were refused and why. `counts` has `seen`,
+   * `changed` and `refused`; `refusals` has `count`, the first `job_id` and its `message` for each `reason`; `progress` has the number
+   * of jobs that is `expected` and the `fraction` that is done, where it can be said. */
+  getBulkOperation(id: string, options?: { waitMs?: number } & CallOptions): Promise<any>;
+  /** Stops a bulk operation until it is resumed. The slice that is under way is finished. */
+  pauseBulkOperation(id: string, options?: CallOptions): Promise<any>;
+  /** Goes on with a bulk operation that was paused, or that has failed, where it stopped. */
+  resumeBulkOperation(id: string, options?: CallOptions): Promise<any>;
+  /** Ends a bulk operation for good. Jobs that it has changed stay changed. */
+  cancelBulkOperation(id: string, options?: CallOptions): Promise<any>;
   // gen:end
   /** Any call of the protocol; resolves to the decoded body of a 2xx answer. */
   request(method: string, path: string, body?: unknown, options?: CallOptions & {

@@ -9,8 +9,7 @@ use ojs_model::redact::SecretUrl;
 
 use crate::command::{
     alerts, codec_server, crons, dead_letter, doctor, errors, events, grafana, jobs, keys, maintenance, man, migrate, operations,
-    pools,
-    push, queues, rate_limits, relay, schemas, stats, tenants, top, trains, webhooks, workers, workflows,
+    pools, push, queues, rate_limits, relay, schemas, stats, tenants, top, trains, webhooks, workers, workflows,
 };
 use crate::remote::RemoteArgs;
 

@@ -307,6 +307,41 @@ class Operations {
     return this.request('GET', query(at('admin', 'errors', fingerprint), { queue, type, tenant }), undefined, options);
   }
 
+  /** Begins to retry, cancel or delete all jobs that a filter finds, and answers at once with the operation. */
+  async startBulkOperation(action, filter, chosen = {}) {
+    const { reason, dryRun = false, ...options } = known('option', chosen, ['reason', 'dryRun', 'signal']);
+    // Sent once: a refusal with 408 is an answer here.
+    const call = { ...known('option', options, ['signal']), wait: 0 };
+    return this.request('POST', at('admin', 'bulk'), { action, filter, reason, dry_run: dryRun, confirm: true }, call);
+  }
+
+  /** Bulk operations, the newest first. They are kept for 30 days after their end, and the last 1,000 of them. */
+  async listBulkOperations(chosen = {}) {
+    const { state, cursor, perPage, ...options } = known('option', chosen, ['state', 'cursor', 'perPage', 'signal']);
+    return list(await this.request('GET', query(at('admin', 'bulk'), { state, cursor, per_page: perPage }), undefined, options), 'items');
+  }
+
+  /** A bulk operation: its state, how far it is, how many jobs were changed, and how many were refused and why. */
+  async getBulkOperation(id, chosen = {}) {
+    const { waitMs, ...options } = known('option', chosen, ['waitMs', 'signal']);
+    return this.request('GET', query(at('admin', 'bulk', id), { wait_ms: waitMs }), undefined, options);
+  }
+
+  /** Stops a bulk operation until it is resumed. The slice that is under way is finished. */
+  async pauseBulkOperation(id, options) {
+    return this.request('POST', at('admin', 'bulk', id, 'pause'), {}, options);
+  }
+
+  /** Goes on with a bulk operation that was paused, or that has failed, where it stopped. */
+  async resumeBulkOperation(id, options) {
+    return this.request('POST', at('admin', 'bulk', id, 'resume'), {}, options);
+  }
+
+  /** Ends a bulk operation for good. Jobs that it has changed stay changed. */
+  async cancelBulkOperation(id, options) {
+    return this.request('POST', at('admin', 'bulk', id, 'cancel'), {}, options);
+  }
+
 }
 
 class Queues extends Part {

@@ -103,4 +103,10 @@ export const OPERATION_CALLS = [
   (client) => client.getLineage('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
   (client) => client.listErrorGroups({ queue: 'mail', type: 'email.*', errorType: 'Timeout', tenant: 'acme', since: '2031-01-01T00:00:00Z', sort: 'count', page: 2, perPage: 50 }),
   (client) => client.getErrorGroup('1f0c5f9d2a7be643', { queue: 'mail' }),
+  (client) => client.startBulkOperation('retry', { queue: 'mail', state: 'discarded' }, { reason: 'the mail server was down' }),
+  (client) => client.listBulkOperations({ state: 'running', perPage: 50 }),
+  (client) => client.getBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f', { waitMs: 30000 }),
+  (client) => client.pauseBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
+  (client) => client.resumeBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
+  (client) => client.cancelBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
 ];

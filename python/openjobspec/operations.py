@@ -1926,6 +1926,142 @@ class Operations(ABC):
             ops.whole,
         ))
 
+    def start_bulk_operation(
+        self,
+        action: str,
+        filter: Mapping[str, Any],
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Begins to retry, cancel or delete all jobs that a filter finds, and answers at once with the operation.
+
+        The server carries it out in slices of 500 jobs, each in a transaction of its own that also keeps the place
+        which the operation has reached: after a crash it goes on there, on any node. Jobs that were enqueued or
+        have ended since the request are not meant. Those that cannot be changed are counted by reason. With
+        ``dry_run`` nothing is changed: the answer has ``matched``, the number of jobs (``relation`` is ``eq``,
+        ``about`` or ``gte``; at most 50,000 rows are looked at), the numbers by state, queue and type, and a
+        ``sample``. To delete needs the permission to administer. At most 100 operations of a tenant, and 100 of
+        operators, may be under way.
+
+        * ``action``: ``retry``, ``cancel`` or ``delete``.
+        * ``filter``: Which jobs: ``queue``, ``type``, ``state`` (one or a list), ``since``, ``until``,
+          ``priority``, ``meta``, ``error_type`` (of the latest error) and ``dead_letters`` (true: only dead
+          letters). An empty one means all that the action can reach.
+        * ``reason``: Why, at most 500 characters; it is kept with the operation.
+        * ``dry_run``: Say what would be found, and change nothing.
+
+        Raises OJSAPIError, ConflictError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue_batch([("email.send", [n]) for n in range(3)])
+        ...     found = client.start_bulk_operation("cancel", {"queue": "default"}, dry_run=True)
+        ...     operation = client.start_bulk_operation("cancel", {"queue": "default"})
+        ...     operation = client.get_bulk_operation(operation["id"], wait_ms=60000)
+        >>> found["matched"], operation["state"], operation["counts"]["changed"]
+        (3, 'completed', 3)
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("admin", "bulk"),
+            ops.given({"action": action, "filter": filter, "reason": reason, "dry_run": dry_run, "confirm": True}),
+            ops.whole,
+            # Sent once: a refusal with 408 is an answer here.
+            wait=0.0,
+        ))
+
+    def list_bulk_operations(
+        self,
+        *,
+        state: str | None = None,
+        cursor: str | None = None,
+        per_page: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """Bulk operations, the newest first. They are kept for 30 days after their end, and the last 1,000 of them.
+
+        * ``state``: Only those in this state: ``running``, ``paused``, ``completed``, ``cancelled`` or ``failed``.
+        * ``cursor``: Only those before this one: the id of the last one on the page before.
+        * ``per_page``: The most on the page, 1 to 100; 20 without it.
+
+        Raises InvalidRequestError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "bulk"), {"state": state, "cursor": cursor, "per_page": per_page}),
+            None,
+            ops.member("items"),
+        ))
+
+    def get_bulk_operation(
+        self,
+        operation_id: str,
+        *,
+        wait_ms: int | None = None,
+    ) -> dict[str, Any]:
+        """A bulk operation: its state, how far it is, how many jobs were changed, and how many were refused and why.
+
+        ``counts`` has ``seen``, ``changed`` and ``refused``; ``refusals`` has ``count``, the first ``job_id`` and
+        its ``message`` for each ``reason``; ``progress`` has the number of jobs that is ``expected`` and the
+        ``fraction`` that is done, where it can be said.
+
+        * ``wait_ms``: Answer as soon as it does not run any more, at the latest after so many milliseconds: 60,000
+          at most.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "bulk", operation_id), {"wait_ms": wait_ms}),
+            None,
+            ops.whole,
+        ))
+
+    def pause_bulk_operation(
+        self,
+        operation_id: str,
+    ) -> dict[str, Any]:
+        """Stops a bulk operation until it is resumed. The slice that is under way is finished.
+
+        Raises ConflictError, JobNotFoundError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("admin", "bulk", operation_id, "pause"),
+            {},
+            ops.whole,
+        ))
+
+    def resume_bulk_operation(
+        self,
+        operation_id: str,
+    ) -> dict[str, Any]:
+        """Goes on with a bulk operation that was paused, or that has failed, where it stopped.
+
+        Raises OJSAPIError, ConflictError, JobNotFoundError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("admin", "bulk", operation_id, "resume"),
+            {},
+            ops.whole,
+        ))
+
+    def cancel_bulk_operation(
+        self,
+        operation_id: str,
+    ) -> dict[str, Any]:
+        """Ends a bulk operation for good. Jobs that it has changed stay changed.
+
+        Raises ConflictError, JobNotFoundError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("admin", "bulk", operation_id, "cancel"),
+            {},
+            ops.whole,
+        ))
+
 
 class AsyncOperations(ABC):
     """The same methods of :class:`openjobspec.AsyncClient`, as coroutines."""
@@ -3834,6 +3970,142 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("admin", "errors", fingerprint), {"queue": queue, "type": job_type, "tenant": tenant}),
             None,
+            ops.whole,
+        ))
+
+    async def start_bulk_operation(
+        self,
+        action: str,
+        filter: Mapping[str, Any],
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Begins to retry, cancel or delete all jobs that a filter finds, and answers at once with the operation.
+
+        The server carries it out in slices of 500 jobs, each in a transaction of its own that also keeps the place
+        which the operation has reached: after a crash it goes on there, on any node. Jobs that were enqueued or
+        have ended since the request are not meant. Those that cannot be changed are counted by reason. With
+        ``dry_run`` nothing is changed: the answer has ``matched``, the number of jobs (``relation`` is ``eq``,
+        ``about`` or ``gte``; at most 50,000 rows are looked at), the numbers by state, queue and type, and a
+        ``sample``. To delete needs the permission to administer. At most 100 operations of a tenant, and 100 of
+        operators, may be under way.
+
+        * ``action``: ``retry``, ``cancel`` or ``delete``.
+        * ``filter``: Which jobs: ``queue``, ``type``, ``state`` (one or a list), ``since``, ``until``,
+          ``priority``, ``meta``, ``error_type`` (of the latest error) and ``dead_letters`` (true: only dead
+          letters). An empty one means all that the action can reach.
+        * ``reason``: Why, at most 500 characters; it is kept with the operation.
+        * ``dry_run``: Say what would be found, and change nothing.
+
+        Raises OJSAPIError, ConflictError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue_batch([("email.send", [n]) for n in range(3)])
+        ...     found = client.start_bulk_operation("cancel", {"queue": "default"}, dry_run=True)
+        ...     operation = client.start_bulk_operation("cancel", {"queue": "default"})
+        ...     operation = client.get_bulk_operation(operation["id"], wait_ms=60000)
+        >>> found["matched"], operation["state"], operation["counts"]["changed"]
+        (3, 'completed', 3)
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("admin", "bulk"),
+            ops.given({"action": action, "filter": filter, "reason": reason, "dry_run": dry_run, "confirm": True}),
+            ops.whole,
+            # Sent once: a refusal with 408 is an answer here.
+            wait=0.0,
+        ))
+
+    async def list_bulk_operations(
+        self,
+        *,
+        state: str | None = None,
+        cursor: str | None = None,
+        per_page: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """Bulk operations, the newest first. They are kept for 30 days after their end, and the last 1,000 of them.
+
+        * ``state``: Only those in this state: ``running``, ``paused``, ``completed``, ``cancelled`` or ``failed``.
+        * ``cursor``: Only those before this one: the id of the last one on the page before.
+        * ``per_page``: The most on the page, 1 to 100; 20 without it.
+
+        Raises InvalidRequestError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "bulk"), {"state": state, "cursor": cursor, "per_page": per_page}),
+            None,
+            ops.member("items"),
+        ))
+
+    async def get_bulk_operation(
+        self,
+        operation_id: str,
+        *,
+        wait_ms: int | None = None,
+    ) -> dict[str, Any]:
+        """A bulk operation: its state, how far it is, how many jobs were changed, and how many were refused and why.
+
+        ``counts`` has ``seen``, ``changed`` and ``refused``; ``refusals`` has ``count``, the first ``job_id`` and
+        its ``message`` for each ``reason``; ``progress`` has the number of jobs that is ``expected`` and the
+        ``fraction`` that is done, where it can be said.
+
+        * ``wait_ms``: Answer as soon as it does not run any more, at the latest after so many milliseconds: 60,000
+          at most.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "bulk", operation_id), {"wait_ms": wait_ms}),
+            None,
+            ops.whole,
+        ))
+
+    async def pause_bulk_operation(
+        self,
+        operation_id: str,
+    ) -> dict[str, Any]:
+        """Stops a bulk operation until it is resumed. The slice that is under way is finished.
+
+        Raises ConflictError, JobNotFoundError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("admin", "bulk", operation_id, "pause"),
+            {},
+            ops.whole,
+        ))
+
+    async def resume_bulk_operation(
+        self,
+        operation_id: str,
+    ) -> dict[str, Any]:
+        """Goes on with a bulk operation that was paused, or that has failed, where it stopped.
+
+        Raises OJSAPIError, ConflictError, JobNotFoundError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("admin", "bulk", operation_id, "resume"),
+            {},
+            ops.whole,
+        ))
+
+    async def cancel_bulk_operation(
+        self,
+        operation_id: str,
+    ) -> dict[str, Any]:
+        """Ends a bulk operation for good. Jobs that it has changed stay changed.
+
+        Raises ConflictError, JobNotFoundError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("admin", "bulk", operation_id, "cancel"),
+            {},
             ops.whole,
         ))
 

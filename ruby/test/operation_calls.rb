@@ -105,4 +105,10 @@ OPERATION_CALLS = [
   ->(client) { client.get_lineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.list_error_groups(queue: "mail", type: "email.*", error_type: "Timeout", tenant: "acme", since: "2031-01-01T00:00:00Z", sort: "count", page: 2, per_page: 50) },
   ->(client) { client.get_error_group("1f0c5f9d2a7be643", queue: "mail") },
+  ->(client) { client.start_bulk_operation("retry", { queue: "mail", state: "discarded" }, reason: "the mail server was down") },
+  ->(client) { client.list_bulk_operations(state: "running", per_page: 50) },
+  ->(client) { client.get_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", wait_ms: 30000) },
+  ->(client) { client.pause_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+  ->(client) { client.resume_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+  ->(client) { client.cancel_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
 ].freeze

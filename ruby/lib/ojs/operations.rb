@@ -931,6 +931,74 @@ module OJS
       call("GET", query(path("admin", "errors", fingerprint), queue: queue, type: type, tenant: tenant))
     end
 
+    # Begins to retry, cancel or delete all jobs that a filter finds, and answers at once with the operation. The
+    # server carries it out in slices of 500 jobs, each in a transaction of its own that also keeps the place which
+    # the operation has reached: after a crash it goes on there, on any node. Jobs that were enqueued or have ended
+    # since the request are not meant. Those that cannot be changed are counted by reason. With <tt>dry_run</tt>
+    # nothing is changed: the answer has <tt>matched</tt>, the number of jobs (<tt>relation</tt> is <tt>eq</tt>,
+    # <tt>about</tt> or <tt>gte</tt>; at most 50,000 rows are looked at), the numbers by state, queue and type, and a
+    # <tt>sample</tt>. To delete needs the permission to administer. At most 100 operations of a tenant, and 100 of
+    # operators, may be under way.
+    #
+    # * +action+: <tt>retry</tt>, <tt>cancel</tt> or <tt>delete</tt>.
+    # * +filter+: Which jobs: <tt>queue</tt>, <tt>type</tt>, <tt>state</tt> (one or a list), <tt>since</tt>,
+    #   <tt>until</tt>, <tt>priority</tt>, <tt>meta</tt>, <tt>error_type</tt> (of the latest error) and
+    #   <tt>dead_letters</tt> (true: only dead letters). An empty one means all that the action can reach.
+    # * +reason+: Why, at most 500 characters; it is kept with the operation.
+    # * +dry_run+: Say what would be found, and change nothing.
+    #
+    # Raises APIError, ConflictError, InvalidRequestError.
+    def start_bulk_operation(action, filter, reason: nil, dry_run: false)
+      # Sent once: a refusal with 408 is an answer here.
+      call("POST", path("admin", "bulk"), { action: action, filter: filter, reason: reason, dry_run: dry_run, confirm: true }.compact)
+    end
+
+    # Bulk operations, the newest first. They are kept for 30 days after their end, and the last 1,000 of them.
+    #
+    # * +state+: Only those in this state: <tt>running</tt>, <tt>paused</tt>, <tt>completed</tt>, <tt>cancelled</tt>
+    #   or <tt>failed</tt>.
+    # * +cursor+: Only those before this one: the id of the last one on the page before.
+    # * +per_page+: The most on the page, 1 to 100; 20 without it.
+    #
+    # Raises InvalidRequestError.
+    def list_bulk_operations(state: nil, cursor: nil, per_page: nil)
+      list(call("GET", query(path("admin", "bulk"), state: state, cursor: cursor, per_page: per_page)), "items")
+    end
+
+    # A bulk operation: its state, how far it is, how many jobs were changed, and how many were refused and why.
+    # <tt>counts</tt> has <tt>seen</tt>, <tt>changed</tt> and <tt>refused</tt>; <tt>refusals</tt> has <tt>count</tt>,
+    # the first <tt>job_id</tt> and its <tt>message</tt> for each <tt>reason</tt>; <tt>progress</tt> has the number of
+    # jobs that is <tt>expected</tt> and the <tt>fraction</tt> that is done, where it can be said.
+    #
+    # * +wait_ms+: Answer as soon as it does not run any more, at the latest after so many milliseconds: 60,000 at
+    #   most.
+    #
+    # Raises NotFoundError.
+    def get_bulk_operation(id, wait_ms: nil)
+      call("GET", query(path("admin", "bulk", id), wait_ms: wait_ms))
+    end
+
+    # Stops a bulk operation until it is resumed. The slice that is under way is finished.
+    #
+    # Raises ConflictError, NotFoundError.
+    def pause_bulk_operation(id)
+      call("POST", path("admin", "bulk", id, "pause"), {})
+    end
+
+    # Goes on with a bulk operation that was paused, or that has failed, where it stopped.
+    #
+    # Raises APIError, ConflictError, NotFoundError.
+    def resume_bulk_operation(id)
+      call("POST", path("admin", "bulk", id, "resume"), {})
+    end
+
+    # Ends a bulk operation for good. Jobs that it has changed stay changed.
+    #
+    # Raises ConflictError, NotFoundError.
+    def cancel_bulk_operation(id)
+      call("POST", path("admin", "bulk", id, "cancel"), {})
+    end
+
     private
 
     # Sends a request and reads its answer.

@@ -185,4 +185,10 @@ pub const OPERATIONS: &[Operation] = &[
     at("GET", "/history", Inspect),
     at("GET", "/admin/errors", Inspect),
     at("GET", "/admin/errors/{fingerprint}", Inspect),
+    at("POST", "/admin/bulk", Operate),
+    at("GET", "/admin/bulk", Inspect),
+    at("GET", "/admin/bulk/{id}", Inspect),
+    at("POST", "/admin/bulk/{id}/pause", Operate),
+    at("POST", "/admin/bulk/{id}/resume", Operate),
+    at("POST", "/admin/bulk/{id}/cancel", Operate),
 ];

@@ -177,6 +177,33 @@ pub struct GetErrorGroup {
     pub tenant: Option<String>,
 }
 
+/// What can be left out of [`Client::start_bulk_operation`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StartBulkOperation {
+    /// Why, at most 500 characters; it is kept with the operation.
+    pub reason: Option<String>,
+    /// Say what would be found, and change nothing.
+    pub dry_run: Option<bool>,
+}
+
+/// What can be left out of [`Client::list_bulk_operations`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListBulkOperations {
+    /// Only those in this state: `running`, `paused`, `completed`, `cancelled` or `failed`.
+    pub state: Option<String>,
+    /// Only those before this one: the id of the last one on the page before.
+    pub cursor: Option<String>,
+    /// The most on the page, 1 to 100; 20 without it.
+    pub per_page: Option<u32>,
+}
+
+/// What can be left out of [`Client::get_bulk_operation`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GetBulkOperation {
+    /// Answer as soon as it does not run any more, at the latest after so many milliseconds: 60,000 at most.
+    pub wait_ms: Option<u32>,
+}
+
 #[rustfmt::skip]
 impl Client {
 
@@ -1148,6 +1175,87 @@ impl Client {
             ("tenant", options.tenant.as_deref()),
         ]);
         let answer = self.call(Method::GET, &format!("/admin/errors/{}{query}", segment(fingerprint)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// Begins to retry, cancel or delete all jobs that a filter finds, and answers at once with the operation. The
+    /// server carries it out in slices of 500 jobs, each in a transaction of its own that also keeps the place which
+    /// the operation has reached: after a crash it goes on there, on any node. Jobs that were enqueued or have ended
+    /// since the request are not meant. Those that cannot be changed are counted by reason. With `dry_run` nothing is
+    /// changed: the answer has `matched`, the number of jobs (`relation` is `eq`, `about` or `gte`; at most 50,000
+    /// rows are looked at), the numbers by state, queue and type, and a `sample`. To delete needs the permission to
+    /// administer. At most 100 operations of a tenant, and 100 of operators, may be under way.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`, `permission_denied`, `conflict`.
+    pub async fn start_bulk_operation(&self, action: &str, filter: &impl Serialize, options: &StartBulkOperation) -> Result<Value, Error> {
+        let mut body = Map::new();
+        body.insert("action".to_owned(), action.into());
+        body.insert("filter".to_owned(), answer::value("filter", filter)?);
+        body.insert("confirm".to_owned(), true.into());
+        if let Some(value) = options.reason.clone() {
+            body.insert("reason".to_owned(), value.into());
+        }
+        if let Some(value) = options.dry_run.clone() {
+            body.insert("dry_run".to_owned(), value.into());
+        }
+        let answer = self.call(Method::POST, "/admin/bulk", Some(Value::Object(body).to_string().into())).await?;
+        answer::object(&answer)
+    }
+
+    /// Bulk operations, the newest first. They are kept for 30 days after their end, and the last 1,000 of them.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`.
+    pub async fn list_bulk_operations(&self, options: &ListBulkOperations) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("state", options.state.as_deref()),
+            ("cursor", options.cursor.as_deref()),
+            ("per_page", options.per_page.map(|value| value.to_string()).as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/admin/bulk{query}"), None).await?;
+        answer::list(&answer, &["items"])
+    }
+
+    /// A bulk operation: its state, how far it is, how many jobs were changed, and how many were refused and why.
+    /// `counts` has `seen`, `changed` and `refused`; `refusals` has `count`, the first `job_id` and its `message` for
+    /// each `reason`; `progress` has the number of jobs that is `expected` and the `fraction` that is done, where it
+    /// can be said.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_bulk_operation(&self, id: &str, options: &GetBulkOperation) -> Result<Value, Error> {
+        let query = query(&[
+            ("wait_ms", options.wait_ms.map(|value| value.to_string()).as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/admin/bulk/{}{query}", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// Stops a bulk operation until it is resumed. The slice that is under way is finished.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
+    pub async fn pause_bulk_operation(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::POST, &format!("/admin/bulk/{}/pause", segment(id)), Some("{}".into())).await?;
+        answer::object(&answer)
+    }
+
+    /// Goes on with a bulk operation that was paused, or that has failed, where it stopped.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `permission_denied`.
+    pub async fn resume_bulk_operation(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::POST, &format!("/admin/bulk/{}/resume", segment(id)), Some("{}".into())).await?;
+        answer::object(&answer)
+    }
+
+    /// Ends a bulk operation for good. Jobs that it has changed stay changed.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
+    pub async fn cancel_bulk_operation(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::POST, &format!("/admin/bulk/{}/cancel", segment(id)), Some("{}".into())).await?;
         answer::object(&answer)
     }
 }

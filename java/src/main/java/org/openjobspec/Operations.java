@@ -632,6 +632,96 @@ final class Operations {
         public Map<String, Object> getErrorGroup(String fingerprint) {
             return getErrorGroup(fingerprint, null, null, null);
         }
+
+        /**
+         * Begins to retry, cancel or delete all jobs that a filter finds, and answers at once with the operation.
+         * The server carries it out in slices of 500 jobs, each in a transaction of its own that also keeps the
+         * place which the operation has reached: after a crash it goes on there, on any node. Jobs that were
+         * enqueued or have ended since the request are not meant. Those that cannot be changed are counted by
+         * reason. With {@code dry_run} nothing is changed: the answer has {@code matched}, the number of jobs
+         * ({@code relation} is {@code eq}, {@code about} or {@code gte}; at most 50,000 rows are looked at), the
+         * numbers by state, queue and type, and a {@code sample}. To delete needs the permission to administer. At
+         * most 100 operations of a tenant, and 100 of operators, may be under way.
+         *
+         * @param action {@code retry}, {@code cancel} or {@code delete}
+         * @param filter which jobs: {@code queue}, {@code type}, {@code state} (one or a list), {@code since},
+         *     {@code until}, {@code priority}, {@code meta}, {@code error_type} (of the latest error) and {@code
+         *     dead_letters} (true: only dead letters). An empty one means all that the action can reach
+         * @param reason why, at most 500 characters; it is kept with the operation; null: not said
+         * @param dryRun say what would be found, and change nothing; null: not said
+         */
+        public Map<String, Object> startBulkOperation(String action, Map<String, ?> filter, String reason, Boolean dryRun) {
+            return run(Operation.whole("POST", "/admin/bulk", Operation.members("action", action, "filter", filter, "reason", reason, "dry_run", dryRun, "confirm", true)));
+        }
+
+        /** The same without what may be left out. */
+        public Map<String, Object> startBulkOperation(String action, Map<String, ?> filter) {
+            return startBulkOperation(action, filter, null, null);
+        }
+
+        /**
+         * Bulk operations, the newest first. They are kept for 30 days after their end, and the last 1,000 of
+         * them.
+         *
+         * @param state only those in this state: {@code running}, {@code paused}, {@code completed}, {@code
+         *     cancelled} or {@code failed}; null: not said
+         * @param cursor only those before this one: the id of the last one on the page before; null: not said
+         * @param perPage the most on the page, 1 to 100; 20 without it; null: not said
+         */
+        public List<Map<String, Object>> listBulkOperations(String state, String cursor, Integer perPage) {
+            return run(Operation.list("GET", Operation.query("/admin/bulk", Operation.members("state", state, "cursor", cursor, "per_page", perPage)), null, "items", Members::of));
+        }
+
+        /** The same without what may be left out. */
+        public List<Map<String, Object>> listBulkOperations() {
+            return listBulkOperations(null, null, null);
+        }
+
+        /**
+         * A bulk operation: its state, how far it is, how many jobs were changed, and how many were refused and
+         * why. {@code counts} has {@code seen}, {@code changed} and {@code refused}; {@code refusals} has {@code
+         * count}, the first {@code job_id} and its {@code message} for each {@code reason}; {@code progress} has
+         * the number of jobs that is {@code expected} and the {@code fraction} that is done, where it can be said.
+         *
+         * @param id the id of the operation
+         * @param waitMs answer as soon as it does not run any more, at the latest after so many milliseconds:
+         *     60,000 at most; null: not said
+         */
+        public Map<String, Object> getBulkOperation(String id, Integer waitMs) {
+            return run(Operation.whole("GET", Operation.query(Operation.place("/admin/bulk/{id}", id), Operation.members("wait_ms", waitMs)), null));
+        }
+
+        /** The same without what may be left out. */
+        public Map<String, Object> getBulkOperation(String id) {
+            return getBulkOperation(id, null);
+        }
+
+        /**
+         * Stops a bulk operation until it is resumed. The slice that is under way is finished.
+         *
+         * @param id the id of the operation
+         */
+        public Map<String, Object> pauseBulkOperation(String id) {
+            return run(Operation.whole("POST", Operation.place("/admin/bulk/{id}/pause", id), Map.of()));
+        }
+
+        /**
+         * Goes on with a bulk operation that was paused, or that has failed, where it stopped.
+         *
+         * @param id the id of the operation
+         */
+        public Map<String, Object> resumeBulkOperation(String id) {
+            return run(Operation.whole("POST", Operation.place("/admin/bulk/{id}/resume", id), Map.of()));
+        }
+
+        /**
+         * Ends a bulk operation for good. Jobs that it has changed stay changed.
+         *
+         * @param id the id of the operation
+         */
+        public Map<String, Object> cancelBulkOperation(String id) {
+            return run(Operation.whole("POST", Operation.place("/admin/bulk/{id}/cancel", id), Map.of()));
+        }
     }
 
     /** The methods of {@link Bulk}. */

@@ -546,6 +546,75 @@ public abstract class Operations internal constructor() : Requests() {
     public suspend fun getErrorGroup(fingerprint: String, queue: String? = null, jobType: String? = null, tenant: String? = null): Map<String, Any?> =
         run("GET", query(at("admin", "errors", fingerprint), given("queue" to queue, "type" to jobType, "tenant" to tenant)), null, Reply.whole)
 
+    /**
+     * Begins to retry, cancel or delete all jobs that a filter finds, and answers at once with the operation. The server
+     * carries it out in slices of 500 jobs, each in a transaction of its own that also keeps the place which the operation has
+     * reached: after a crash it goes on there, on any node. Jobs that were enqueued or have ended since the request are not
+     * meant. Those that cannot be changed are counted by reason. With `dry_run` nothing is changed: the answer has `matched`,
+     * the number of jobs (`relation` is `eq`, `about` or `gte`; at most 50,000 rows are looked at), the numbers by state,
+     * queue and type, and a `sample`. To delete needs the permission to administer. At most 100 operations of a tenant, and
+     * 100 of operators, may be under way.
+     *
+     * @param action `retry`, `cancel` or `delete`
+     * @param filter which jobs: `queue`, `type`, `state` (one or a list), `since`, `until`, `priority`, `meta`, `error_type`
+     *   (of the latest error) and `dead_letters` (true: only dead letters). An empty one means all that the action can reach
+     * @param reason why, at most 500 characters; it is kept with the operation
+     * @param dryRun say what would be found, and change nothing
+     * @throws OjsException Api, Conflict, InvalidRequest
+     */
+    public suspend fun startBulkOperation(action: String, filter: Map<String, Any?>, reason: String? = null, dryRun: Boolean = false): Map<String, Any?> =
+        run("POST", at("admin", "bulk"), given("action" to action, "filter" to filter, "reason" to reason, "dry_run" to dryRun, "confirm" to true), Reply.whole, wait = Duration.ZERO)
+
+    /**
+     * Bulk operations, the newest first. They are kept for 30 days after their end, and the last 1,000 of them.
+     *
+     * @param state only those in this state: `running`, `paused`, `completed`, `cancelled` or `failed`
+     * @param cursor only those before this one: the id of the last one on the page before
+     * @param perPage the most on the page, 1 to 100; 20 without it
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun listBulkOperations(state: String? = null, cursor: String? = null, perPage: Int? = null): List<Map<String, Any?>> =
+        run("GET", query(at("admin", "bulk"), given("state" to state, "cursor" to cursor, "per_page" to perPage)), null, Reply.list("items"))
+
+    /**
+     * A bulk operation: its state, how far it is, how many jobs were changed, and how many were refused and why. `counts` has
+     * `seen`, `changed` and `refused`; `refusals` has `count`, the first `job_id` and its `message` for each `reason`;
+     * `progress` has the number of jobs that is `expected` and the `fraction` that is done, where it can be said.
+     *
+     * @param operationId the id of the operation
+     * @param waitMs answer as soon as it does not run any more, at the latest after so many milliseconds: 60,000 at most
+     * @throws OjsException NotFound
+     */
+    public suspend fun getBulkOperation(operationId: String, waitMs: Int? = null): Map<String, Any?> =
+        run("GET", query(at("admin", "bulk", operationId), given("wait_ms" to waitMs)), null, Reply.whole)
+
+    /**
+     * Stops a bulk operation until it is resumed. The slice that is under way is finished.
+     *
+     * @param operationId the id of the operation
+     * @throws OjsException Conflict, NotFound
+     */
+    public suspend fun pauseBulkOperation(operationId: String): Map<String, Any?> =
+        run("POST", at("admin", "bulk", operationId, "pause"), emptyMap<String, Any?>(), Reply.whole)
+
+    /**
+     * Goes on with a bulk operation that was paused, or that has failed, where it stopped.
+     *
+     * @param operationId the id of the operation
+     * @throws OjsException Api, Conflict, NotFound
+     */
+    public suspend fun resumeBulkOperation(operationId: String): Map<String, Any?> =
+        run("POST", at("admin", "bulk", operationId, "resume"), emptyMap<String, Any?>(), Reply.whole)
+
+    /**
+     * Ends a bulk operation for good. Jobs that it has changed stay changed.
+     *
+     * @param operationId the id of the operation
+     * @throws OjsException Conflict, NotFound
+     */
+    public suspend fun cancelBulkOperation(operationId: String): Map<String, Any?> =
+        run("POST", at("admin", "bulk", operationId, "cancel"), emptyMap<String, Any?>(), Reply.whole)
+
 }
 
 /** The generated methods of `client.bulk`. */
