@@ -228,8 +228,8 @@ async fn a_slice_is_carried_out_once(b: Bench) {
         jobs["items"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap().parse().unwrap()).collect();
     let node = JobId::now_v7();
     let id = held_by(&b, node, Action::Cancel, json!({"state": "available"})).await;
-    let next = Some(Place { after: 1, ..Place::default() });
-    let found = Found { jobs: vec![(1, ids[0])], next };
+    let next = Place { after: 1, ..Place::default() };
+    let found = Found { jobs: vec![(1, ids[0])], next: Some(next) };
     let slice = RunSlice { id: id.parse().unwrap(), node, from: Place::default(), found, failed: Vec::new() };
     assert!(!b.engine.store().execute(RunSlice { node: JobId::now_v7(), ..slice.clone() }).await.unwrap());
     assert_eq!(b.state(ids[0]).await, JobState::Available);
@@ -237,7 +237,7 @@ async fn a_slice_is_carried_out_once(b: Bench) {
     assert!(!b.engine.store().execute(slice.clone()).await.unwrap());
     assert_eq!(counts(&get(&b, &format!("/admin/bulk/{id}")).await), [1, 1, 0]);
     post(&b, &format!("/admin/bulk/{id}/pause"), Value::Null).await;
-    let later = RunSlice { from: next.unwrap(), found: Found { jobs: vec![(2, ids[1])], next: None }, ..slice };
+    let later = RunSlice { from: next, found: Found { jobs: vec![(2, ids[1])], next: None }, ..slice };
     assert!(!b.engine.store().execute(later).await.unwrap(), "it is paused");
     assert_eq!(b.state(ids[1]).await, JobState::Available);
     post(&b, &format!("/admin/bulk/{id}/resume"), Value::Null).await;

@@ -1196,7 +1196,7 @@ impl Client {
         if let Some(value) = options.reason.clone() {
             body.insert("reason".to_owned(), value.into());
         }
-        if let Some(value) = options.dry_run.clone() {
+        if let Some(value) = options.dry_run {
             body.insert("dry_run".to_owned(), value.into());
         }
         let answer = self.call(Method::POST, "/admin/bulk", Some(Value::Object(body).to_string().into())).await?;
