@@ -96,6 +96,11 @@ pub fn put(path: &str, body: &str) -> Vec<u8> {
     with_body("PUT", path, body)
 }
 
+/// The bytes of a PATCH request.
+pub fn patch(path: &str, body: &str) -> Vec<u8> {
+    with_body("PATCH", path, body)
+}
+
 fn with_body(method: &str, path: &str, body: &str) -> Vec<u8> {
     format!(
         "{method} {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/openjobspec+json\r\n\

@@ -121,6 +121,8 @@ enum What {
     Depth,
     /// Claims beside trains, and the next job of a train, SQLite and PostgreSQL.
     Trains,
+    /// Push delivery: jobs a second, commit to endpoint, claims beside endpoints, cold start of handlers.
+    Push,
     /// Waits of small tenants beside one with `--heavy` jobs in a shared queue.
     Fair,
     /// One burn-down on PostgreSQL, its costs by half and side: to run under a profiler.
@@ -198,7 +200,7 @@ fn parts(options: &Options) -> Result<Vec<Part>> {
         What::Python => Part::Python,
         What::Postgres => Part::Postgres,
         What::Depth => Part::Depth(options.deep),
-        What::Parse | What::Relay | What::Trains | What::Fair | What::Profile | What::Noop | What::Echo => {
+        What::Parse | What::Relay | What::Trains | What::Fair | What::Push | What::Profile | What::Noop | What::Echo => {
             return Err("this scenario is not measured against another version; --help names those that are".into());
         }
     };
@@ -223,6 +225,7 @@ fn scenarios(plan: &Plan, options: &Options, report: &mut Report) -> Result<()> 
             What::Depth => scenario::depth::run(plan, options.deep, report),
             What::Trains => scenario::trains::run(plan, options.trains, report),
             What::Relay => scenario::relay::run(plan, report),
+            What::Push => scenario::push::run(plan, report),
             What::Fair => scenario::fair::run(plan, options.heavy, report),
             What::Postgres => scenario::postgres::run(plan, report),
             What::Python => scenario::python::run(plan, report),

@@ -9,6 +9,7 @@ pub mod footprint;
 pub mod latency;
 pub mod parse;
 pub mod postgres;
+pub mod push;
 pub mod python;
 pub mod relay;
 pub mod rust;

@@ -17,6 +17,14 @@ pub enum Store {
 }
 
 impl Store {
+    /// The URL of a store in a directory.
+    fn url(self, dir: &Path) -> String {
+        match self {
+            Self::Durable => format!("sqlite:{}", dir.join("jobs.db").display()),
+            Self::Memory => "memory:".to_owned(),
+        }
+    }
+
     /// As printed beside the figures.
     pub fn label(self) -> &'static str {
         match self {
@@ -38,12 +46,15 @@ pub struct Server {
 impl Server {
     /// Starts `ojs server` with a store of its own on a free port, and waits until it listens.
     pub fn start(bin: &Path, base: &Path, store: Store) -> Result<Self> {
+        Self::with(bin, base, store, &[])
+    }
+
+    /// The same, with further arguments.
+    pub fn with(bin: &Path, base: &Path, store: Store, arguments: &[&str]) -> Result<Self> {
         let dir = Self::directory(base)?;
-        let url = match store {
-            Store::Durable => format!("sqlite:{}", dir.path().join("jobs.db").display()),
-            Store::Memory => "memory:".to_owned(),
-        };
-        Self::spawn(Self::command(bin, &url), dir)
+        let mut command = Self::command(bin, &store.url(dir.path()));
+        command.args(arguments);
+        Self::spawn(command, dir)
     }
 
     /// The same, on a store that lives elsewhere.

@@ -1,0 +1,254 @@
+//! Push delivery: how many jobs a second one node sends, how long a job takes to its endpoint, what endpoints cost a
+//! claim, and what the handlers of Python and Node.js add to the start of a function.
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::http::HeaderMap;
+use axum::routing::post as route;
+use ojs_engine::outgoing::{Bounds, Outgoing, OutgoingOptions, Post};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::Result;
+use crate::connection::{Connection, get, patch, post};
+use crate::ids::Ids;
+use crate::load::{self, PAYLOAD_BYTES, QUEUE, enqueue, payload};
+use crate::report::{Better, Figure, Report, median};
+use crate::scenario::depth::{CLAIMS, CONNECTIONS, Series, one_by_one};
+use crate::scenario::{Plan, python};
+use crate::server::{Server, Store};
+
+/// Jobs of a run, which are there before the endpoint takes the first one.
+const JOBS: usize = 20_000;
+/// Requests at a time, of the server and of the ceiling.
+const AT_A_TIME: usize = 100;
+/// Between two looks whether all jobs are done.
+const LOOK: Duration = Duration::from_millis(10);
+/// Jobs of a run of the latency, one after the other.
+const SINGLE: usize = 300;
+/// Between two of them: the queue is idle again.
+const PAUSE: Duration = Duration::from_millis(2);
+/// Endpoints beside which claims are measured.
+const ENDPOINTS: usize = 10_000;
+/// How many times as long a claim may take beside them as without.
+const MOST: f64 = 1.15;
+/// Starts of an interpreter; the median counts.
+const STARTS: usize = 9;
+
+/// Measures.
+pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
+    let bar = plan.progress("push delivery", plan.runs * 3 + 1);
+    let (mut ours, mut plain) = (Vec::new(), Vec::new());
+    let (mut p50, mut p99) = (Vec::new(), Vec::new());
+    let (mut beside, mut alone) = (Series::default(), Series::default());
+    for run in 0..plan.runs {
+        let sink = Server::echo(&plan.dir)?;
+        ours.push(deliveries(plan, run, sink.address)?);
+        plain.push(posts(sink.address)?);
+        bar.inc(1);
+        let (half, most) = latency(plan)?;
+        p50.push(half);
+        p99.push(most);
+        bar.inc(1);
+        beside.push(claims(plan, run, ENDPOINTS)?);
+        alone.push(claims(plan, run, 0)?);
+        bar.inc(1);
+    }
+    let share: Vec<f64> = ours.iter().zip(&plain).map(|(ours, plain)| ours / plain).collect();
+    let about = format!("{AT_A_TIME} requests at a time, {PAYLOAD_BYTES} byte argument");
+    report.add(vec![
+        Figure::ours("push delivery", "jobs/s", Better::More, ours, format!("SQLite, one node, {JOBS} jobs; {about}"))
+            .bound(1_000.0, Some(10_000.0)),
+        Figure::ceiling("the same client, POST alone", "jobs/s", Better::More, plain, about),
+        Figure::ours("  share of the client's rate", "", Better::More, share, "in the same run").bound(0.5, None),
+    ]);
+    let idle = format!("SQLite; idle queue, {SINGLE} jobs one after another, from the answer of the enqueue to the endpoint");
+    report.add(vec![Figure::ours("commit to endpoint, p50", "ms", Better::Less, p50, idle.clone()).bound(10.0, Some(3.0))]);
+    report.add(vec![Figure::ours("commit to endpoint, p99", "ms", Better::Less, p99, idle).bound(50.0, Some(12.0))]);
+    let ratio = beside.p50.iter().zip(&alone.p50).map(|(beside, alone)| beside / alone).collect();
+    for (name, beside, alone) in [("p50", beside.p50, alone.p50), ("p99", beside.p99, alone.p99)] {
+        let conditions = |endpoints: usize| format!("SQLite; one exchange of a worker, {endpoints} endpoints of another queue");
+        report.add(vec![
+            Figure::ours(format!("claim beside endpoints, {name}"), "ms", Better::Less, beside, conditions(ENDPOINTS)),
+            Figure::ceiling(format!("claim without endpoints, {name}"), "ms", Better::Less, alone, conditions(0)),
+        ]);
+    }
+    let name = format!("claim beside {ENDPOINTS} endpoints to one without, p50");
+    let about = "SQLite; endpoints of another queue, in turns";
+    report.add(vec![Figure::ours(name, "×", Better::Less, ratio, about).bound(MOST, None)]);
+    cold_starts(report)?;
+    bar.inc(1);
+    bar.finish_and_clear();
+    Ok(())
+}
+
+/// A server whose guard lets requests go to this machine.
+fn server(plan: &Plan) -> Result<Server> {
+    Server::with(&plan.bin, &plan.dir, Store::Durable, &["--webhook-allow", "127.0.0.1"])
+}
+
+/// Registers an endpoint for the jobs of a queue; its id.
+async fn register(connection: &mut Connection, url: &str, queue: &str, active: bool) -> Result<String> {
+    let body = json!({
+        "endpoint": url, "job_types": ["bench.noop"], "queues": [queue], "active": active,
+        "config": {"max_concurrency": AT_A_TIME},
+    });
+    let answer = connection.expect(&post("/ojs/v1/push/endpoints", &body.to_string()), 201).await?;
+    let answer: Value = serde_json::from_slice(answer)?;
+    Ok(answer["id"].as_str().ok_or("an endpoint without an id")?.to_owned())
+}
+
+/// Deliveries a second of one node, whose queue is full when the endpoint is turned on.
+fn deliveries(plan: &Plan, run: usize, sink: SocketAddr) -> Result<f64> {
+    let server = server(plan)?;
+    let ids = Ids::new(run as u16);
+    load::on_one_thread(async {
+        let mut connection = Connection::open(server.address).await?;
+        let id = register(&mut connection, &format!("http://{sink}/ojs/v1/push"), QUEUE, false).await?;
+        enqueue::run(server.address, &ids, 0, CONNECTIONS, 500, enqueue::Until::Jobs(JOBS)).await?;
+        let started = Instant::now();
+        connection.expect(&patch(&format!("/ojs/v1/push/endpoints/{id}"), r#"{"active":true}"#), 200).await?;
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let stats = connection.expect(&get(&format!("/ojs/v1/queues/{QUEUE}/stats")), 200).await?;
+            let stats: Value = serde_json::from_slice(stats)?;
+            let done = stats["stats"]["completed"].as_u64().ok_or("stats without completed jobs")?;
+            if done == JOBS as u64 {
+                return Ok(JOBS as f64 / started.elapsed().as_secs_f64());
+            }
+        }
+    })
+}
+
+/// Requests a second of the client that the server has, when it does nothing else.
+fn posts(sink: SocketAddr) -> Result<f64> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let client = Arc::new(Outgoing::new(OutgoingOptions { allow_insecure: true, ..OutgoingOptions::default() }, false));
+        let body = json!({"job": {"id": "019539a4-0000-7000-8000-000000000001", "type": "bench.noop", "args": [payload()]}});
+        let body = body.to_string();
+        let started = Instant::now();
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..AT_A_TIME {
+            let client = Arc::clone(&client);
+            let url = format!("http://{sink}/ojs/v1/push");
+            let (headers, body) = (HeaderMap::new(), body.clone().into());
+            let post = Post { url, headers, body, bounds: Bounds { redirects: 0, ..Bounds::default() }, aws: None };
+            tasks.spawn(async move {
+                for _ in 0..JOBS / AT_A_TIME {
+                    client.post(&post).await?;
+                }
+                Ok::<(), ojs_engine::outgoing::Fault>(())
+            });
+        }
+        while let Some(ended) = tasks.join_next().await {
+            ended??;
+        }
+        Ok(JOBS as f64 / started.elapsed().as_secs_f64())
+    })
+}
+
+/// Median and 99th percentile of the time from the answer of an enqueue to the endpoint, in milliseconds. A delivery
+/// may arrive before that answer does: that is no time at all.
+fn latency(plan: &Plan) -> Result<(f64, f64)> {
+    let server = server(plan)?;
+    let mut samples = load::on_one_thread(async {
+        let (arrived, mut arrivals) = mpsc::unbounded_channel();
+        let app = Router::new().route(
+            "/push",
+            route(move || {
+                let _ = arrived.send(Instant::now());
+                std::future::ready(r#"{"status":"completed"}"#)
+            }),
+        );
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        let mut connection = Connection::open(server.address).await?;
+        register(&mut connection, &format!("http://{address}/push"), QUEUE, true).await?;
+        let job = format!(r#"{{"type":"bench.noop","args":[{}],"options":{{"queue":"{QUEUE}"}}}}"#, payload());
+        let request = post("/ojs/v1/jobs", &job);
+        let mut samples = Vec::with_capacity(SINGLE);
+        for _ in 0..SINGLE {
+            tokio::time::sleep(PAUSE).await;
+            connection.expect(&request, 201).await?;
+            let committed = Instant::now();
+            let at = arrivals.recv().await.ok_or("the endpoint has ended")?;
+            samples.push(at.saturating_duration_since(committed));
+        }
+        Ok(samples)
+    })?;
+    samples.sort();
+    let at = |share: f64| samples.get(((samples.len() - 1) as f64 * share) as usize).copied().unwrap_or_default();
+    Ok((at(0.5).as_secs_f64() * 1e3, at(0.99).as_secs_f64() * 1e3))
+}
+
+/// The time of each claim of a worker beside so many endpoints.
+fn claims(plan: &Plan, run: usize, endpoints: usize) -> Result<Vec<Duration>> {
+    let server = server(plan)?;
+    let measured = Ids::new((0x300 + run) as u16);
+    load::on_one_thread(async {
+        let mut connection = Connection::open(server.address).await?;
+        for _ in 0..endpoints {
+            register(&mut connection, "http://127.0.0.1:9/", "elsewhere", true).await?;
+        }
+        enqueue::run(server.address, &measured, 0, CONNECTIONS, 500, enqueue::Until::Jobs(CLAIMS)).await?;
+        one_by_one(&server, &measured).await
+    })
+}
+
+/// One job in a fresh interpreter, beside an interpreter that does nothing.
+fn cold_starts(report: &mut Report) -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
+    let job = r#"{"id": "019539a4-0000-7000-8000-000000000001", "type": "t", "args": []}"#;
+    let handler = format!(
+        "from openjobspec import serverless\nhandler = serverless.LambdaHandler()\nhandler.register('t', lambda ctx: None)\n\
+         assert handler({job})['status'] == 'completed'"
+    );
+    let package = root.join("node/serverless/index.mjs");
+    let module = format!(
+        "const {{ LambdaHandler }} = await import('{}');\nconst handler = new LambdaHandler().register('t', async () => null);\n\
+         if ((await handler.handle({job})).status !== 'completed') throw new Error('not completed');",
+        package.display()
+    );
+    let python: PathBuf = python::ours();
+    let programs = [
+        ("Python", python, vec!["-c", "pass"], vec!["-c", handler.as_str()]),
+        (
+            "Node.js",
+            PathBuf::from("node"),
+            vec!["--input-type=module", "-e", "0"],
+            vec!["--input-type=module", "-e", module.as_str()],
+        ),
+    ];
+    for (language, program, bare, with) in programs {
+        let (mut bares, mut more) = (Vec::new(), Vec::new());
+        for _ in 0..STARTS {
+            let without = started(&program, &bare)?;
+            bares.push(without);
+            more.push(started(&program, &with)? - without);
+        }
+        let about = format!("process started, handler registered, one job run, process ended; {STARTS} starts in turns");
+        report.add(vec![
+            Figure::ours(format!("cold start, {language} handler"), "ms", Better::Less, vec![median(&more)], about)
+                .bound(150.0, None),
+            Figure::ceiling(format!("{language} alone"), "ms", Better::Less, vec![median(&bares)], "nothing loaded"),
+        ]);
+    }
+    Ok(())
+}
+
+/// Milliseconds from the start of a program to its end.
+fn started(program: &Path, arguments: &[&str]) -> Result<f64> {
+    let began = Instant::now();
+    let output = Command::new(program).args(arguments).env_remove("OJS_URL").output()?;
+    if !output.status.success() {
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(format!("{} has failed: {told}", program.display()).into());
+    }
+    Ok(began.elapsed().as_secs_f64() * 1e3)
+}
