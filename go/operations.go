@@ -802,7 +802,7 @@ func (c *Client) StartBulkOperation(ctx context.Context, action string, filter O
 	if reason != "" {
 		body["reason"] = reason
 	}
-	if dryRun != "" {
+	if dryRun {
 		body["dry_run"] = dryRun
 	}
 	return c.object(ctx, "POST", at("admin", "bulk"), body)

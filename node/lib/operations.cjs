@@ -309,7 +309,7 @@ class Operations {
 
   /** Begins to retry, cancel or delete all jobs that a filter finds, and answers at once with the operation. */
   async startBulkOperation(action, filter, chosen = {}) {
-    const { reason, dryRun = false, ...options } = known('option', chosen, ['reason', 'dryRun', 'signal']);
+    const { reason, dryRun, ...options } = known('option', chosen, ['reason', 'dryRun', 'signal']);
     // Sent once: a refusal with 408 is an answer here.
     const call = { ...known('option', options, ['signal']), wait: 0 };
     return this.request('POST', at('admin', 'bulk'), { action, filter, reason, dry_run: dryRun, confirm: true }, call);

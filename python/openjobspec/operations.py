@@ -1932,7 +1932,7 @@ class Operations(ABC):
         filter: Mapping[str, Any],
         *,
         reason: str | None = None,
-        dry_run: bool = False,
+        dry_run: bool | None = None,
     ) -> dict[str, Any]:
         """Begins to retry, cancel or delete all jobs that a filter finds, and answers at once with the operation.
 
@@ -3979,7 +3979,7 @@ class AsyncOperations(ABC):
         filter: Mapping[str, Any],
         *,
         reason: str | None = None,
-        dry_run: bool = False,
+        dry_run: bool | None = None,
     ) -> dict[str, Any]:
         """Begins to retry, cancel or delete all jobs that a filter finds, and answers at once with the operation.
 

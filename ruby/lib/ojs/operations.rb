@@ -948,7 +948,7 @@ module OJS
     # * +dry_run+: Say what would be found, and change nothing.
     #
     # Raises APIError, ConflictError, InvalidRequestError.
-    def start_bulk_operation(action, filter, reason: nil, dry_run: false)
+    def start_bulk_operation(action, filter, reason: nil, dry_run: nil)
       # Sent once: a refusal with 408 is an answer here.
       call("POST", path("admin", "bulk"), { action: action, filter: filter, reason: reason, dry_run: dry_run, confirm: true }.compact)
     end

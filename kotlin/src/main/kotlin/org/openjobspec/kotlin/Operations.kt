@@ -562,7 +562,7 @@ public abstract class Operations internal constructor() : Requests() {
      * @param dryRun say what would be found, and change nothing
      * @throws OjsException Api, Conflict, InvalidRequest
      */
-    public suspend fun startBulkOperation(action: String, filter: Map<String, Any?>, reason: String? = null, dryRun: Boolean = false): Map<String, Any?> =
+    public suspend fun startBulkOperation(action: String, filter: Map<String, Any?>, reason: String? = null, dryRun: Boolean? = null): Map<String, Any?> =
         run("POST", at("admin", "bulk"), given("action" to action, "filter" to filter, "reason" to reason, "dry_run" to dryRun, "confirm" to true), Reply.whole, wait = Duration.ZERO)
 
     /**
