@@ -34,8 +34,8 @@ pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self
 /// The part of [`POLICY`] that says where the page may send requests.
 const CONNECT: &str = "connect-src 'self'";
 const SHELL: &str = "index.html";
-/// Files that are fetched only by the screens that draw with them.
-const ON_DEMAND: &[&str] = &["uPlot"];
+/// Files that are fetched only by the screens that need them; `main.js` names the screens.
+const ON_DEMAND: &[&str] = &["uPlot", "pages/audit.", "pages/bulk.", "pages/endpoints.", "pages/errors.", "pages/tenants."];
 
 /// One packed file.
 #[derive(Debug)]

@@ -6,29 +6,33 @@ import { start, state, wanted } from './live.js';
 import { theme, zone } from './settings.js';
 import { HELP, SCREENS, helpShown, listen } from './keys.js';
 import { Answers, Questions, clear } from './parts/act.js';
-import { Audit } from './pages/audit.js';
-import { Operation, Operations } from './pages/bulk.js';
+import { later } from './parts/later.js';
 import { Cron } from './pages/cron.js';
 import { Dead } from './pages/dead.js';
-import { Endpoints } from './pages/endpoints.js';
-import { ErrorGroup, Errors } from './pages/errors.js';
 import { Job } from './pages/job.js';
 import { Jobs } from './pages/jobs.js';
 import { Limits } from './pages/limits.js';
 import { Overview } from './pages/overview.js';
 import { Queue, Queues } from './pages/queues.js';
 import { SignIn } from './pages/sign-in.js';
-import { Tenants } from './pages/tenants.js';
 import { Train, Trains } from './pages/trains.js';
 import { Workers } from './pages/workers.js';
 import { Workflow, Workflows } from './pages/workflows.js';
 
+/** Screens that few visits open; the first page is small without them. */
+const bulk = () => import('./pages/bulk.js');
+const errors = () => import('./pages/errors.js');
+const tenants = () => import('./pages/tenants.js');
+const endpoints = () => import('./pages/endpoints.js');
+const audit = () => import('./pages/audit.js');
+
 /** The screen of a name, and of one thing on it. */
 const PAGES = {
-  '': [Overview], queues: [Queues, Queue], jobs: [Jobs, Job], errors: [Errors, ErrorGroup], dead: [Dead, Job],
-  workflows: [Workflows, Workflow], cron: [Cron], bulk: [Operations, Operation],
-  workers: [Workers], trains: [Trains, Train], limits: [Limits], tenants: [Tenants], endpoints: [Endpoints],
-    audit: [Audit],
+  '': [Overview], queues: [Queues, Queue], jobs: [Jobs, Job], dead: [Dead, Job], workflows: [Workflows, Workflow],
+  cron: [Cron], workers: [Workers], trains: [Trains, Train], limits: [Limits],
+  errors: [later(errors, 'Errors'), later(errors, 'ErrorGroup')],
+  bulk: [later(bulk, 'Operations'), later(bulk, 'Operation')],
+  tenants: [later(tenants, 'Tenants')], endpoints: [later(endpoints, 'Endpoints')], audit: [later(audit, 'Audit')],
 };
 
 function Top() {

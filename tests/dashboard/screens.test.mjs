@@ -64,6 +64,22 @@ test('every screen, light and dark, at 1280 and at 320 px', async () => {
   await page.context().close();
 });
 
+test('the first screen fetches 60 kB at most, and no screen that few visits open', async () => {
+  const page = await open(browser);
+  const answers = [];
+  page.on('response', (answer) => { if (answer.url().includes('/ui/')) answers.push(answer); });
+  await visit(page, full);
+  const bytes = await Promise.all(answers.map(async (answer) => Number(await answer.headerValue('content-length'))));
+  const sum = bytes.reduce((all, more) => all + more, 0);
+  assert.ok(sum > 30_000 && sum <= 60_000, `${sum} bytes`);
+  const names = answers.map((answer) => answer.url().split('/').at(-1));
+  assert.ok(names.includes('overview.js') && !names.includes('audit.js'), names.join(' '));
+  await visit(page, full, '#/audit');
+  assert.ok(answers.some((answer) => answer.url().endsWith('/pages/audit.js')));
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 test('every screen of a server that holds nothing', async () => {
   const page = await open(browser);
   for (const name of SCREENS) {
