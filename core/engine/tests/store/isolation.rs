@@ -16,8 +16,8 @@ crate::on_every_store!(a_stranger_neither_sees_nor_changes_anything);
 /// Stands in everything of the owner that has text: what must not be in any answer to the stranger.
 const SECRET: &str = "sesame";
 
-/// What is asked. `$job`, `$active`, `$done`, `$dead`, `$flow`, `$bulk`, `$train`, `$cron`, `$queue`, `$key`, `$hook`
-/// and `$delivery` stand for things of the owner, and then for things that are not there.
+/// What is asked. `$job`, `$active`, `$done`, `$dead`, `$flow`, `$bulk`, `$error`, `$train`, `$cron`, `$queue`, `$key`,
+/// `$hook` and `$delivery` stand for things of the owner, and then for things that are not there.
 #[rustfmt::skip]
 const PROBES: &[(&str, &str, &str)] = &[
     ("GET", "/health", ""),
@@ -114,6 +114,8 @@ const PROBES: &[(&str, &str, &str)] = &[
     ("POST", "/admin/jobs/bulk/cancel", r#"{"filter":{},"confirm":true}"#),
     ("POST", "/admin/jobs/bulk/delete", r#"{"filter":{},"confirm":true}"#),
     ("GET", "/admin/workflows", ""),
+    ("GET", "/admin/errors", ""),
+    ("GET", "/admin/errors/$error", ""),
     ("GET", "/admin/bulk", ""),
     ("POST", "/admin/bulk", r#"{"action":"cancel","filter":{},"confirm":true}"#),
     ("POST", "/admin/bulk", r#"{"action":"cancel","filter":{"queue":"$queue"},"dry_run":true}"#),
@@ -187,8 +189,11 @@ async fn world(b: &Bench) -> Names {
     let (_, _, ended) = ask_as_owner(b, "GET", &format!("/admin/bulk/{bulk}?wait_ms=60000"), &Value::Null).await;
     assert_eq!(ended["state"], "completed", "{ended}");
     let named = ["$train", "$cron", "$queue", "$key"].map(|name| (name, SECRET.to_owned()));
+    let (_, _, failed) = ask_as_owner(b, "GET", "/admin/errors", &Value::Null).await;
+    let error = failed["items"][0]["fingerprint"].as_str().unwrap().to_owned();
     let (hook, delivery) = webhook(b).await;
     let with_ids = [
+        ("$error", error),
         ("$hook", hook),
         ("$delivery", delivery),
         ("$job", waiting),
@@ -233,6 +238,8 @@ fn nothing(names: &Names) -> Names {
     let fresh = |name: &str| {
         if name.starts_with("$train") || name.starts_with("$cron") || name.starts_with("$queue") || name.starts_with("$key") {
             "nowhere".to_owned()
+        } else if name == "$error" {
+            "0123456789abcdef".to_owned()
         } else {
             ojs_model::JobId::now_v7().to_string()
         }
@@ -281,6 +288,7 @@ async fn everything(b: &Bench, names: &Names) -> Vec<Value> {
         "/trains/$train",
         "/workflows/$flow",
         "/admin/bulk",
+        "/admin/errors",
         "/webhooks/subscriptions",
         "/webhooks/deliveries",
     ] {
@@ -326,6 +334,7 @@ fn pattern(path: &str) -> String {
     let parameter = |part: &str| match part {
         "$cron" | "$queue" => "{name}".to_owned(),
         "$key" => "{key}".to_owned(),
+        "$error" => "{fingerprint}".to_owned(),
         part if part.contains('$') => "{id}".to_owned(),
         part => part.to_owned(),
     };
