@@ -407,7 +407,7 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		return err
 	},
 	func(ctx context.Context, c *ojs.Client) error {
-		_, err := c.StartBulkOperation(ctx, "retry", ojs.Obj{"queue": "mail", "state": "discarded"}, "the mail server was down", "")
+		_, err := c.StartBulkOperation(ctx, "retry", ojs.Obj{"queue": "mail", "state": "discarded"}, "the mail server was down", false)
 		return err
 	},
 	func(ctx context.Context, c *ojs.Client) error {
