@@ -17,10 +17,13 @@ pub fn continue_with(how: Continue) {
     let _ = CONTINUE.set(how);
 }
 
-/// Makes a span part of the trace that `traceparent` names.
-pub(crate) fn continued(span: &Span, traceparent: Option<&str>) {
-    if let (Some(how), Some(traceparent), false) = (CONTINUE.get(), traceparent, span.is_disabled()) {
-        how(span, traceparent);
+/// Makes a span part of the trace that a `traceparent` names, which is looked for only where there is a span.
+pub(crate) fn continued(span: &Span, traceparent: impl FnOnce() -> Option<String>) {
+    if span.is_disabled() {
+        return;
+    }
+    if let (Some(how), Some(traceparent)) = (CONTINUE.get(), traceparent()) {
+        how(span, &traceparent);
     }
 }
 

@@ -47,19 +47,16 @@ fn openers(body: &[u8]) -> usize {
 
 /// Whether there may be a number with an exponent, or a long one. Ids with a digit before an `e` do not count.
 fn may_have_odd_numbers(body: &[u8]) -> bool {
-    // Without an early exit this loop is vectorised.
-    let exponent = body.iter().zip(body.iter().skip(1)).fold(false, |found, (digit, e)| found | is_exponent(*digit, *e));
-    // A run of more than twice so many bytes fills one of the chunks, wherever it begins.
-    (exponent
-        && body
-            .windows(2)
-            .enumerate()
-            .any(|(at, pair)| matches!(pair, [digit, e] if is_exponent(*digit, *e)) && is_number(body, at)))
-        || body.chunks_exact(MAX_NUMBER_BYTES / 4).any(|chunk| chunk.iter().all(|b| is_of_number(*b)))
+    // A run of more than twice so many bytes fills one of the chunks, wherever it begins. Long runs come first, because
+    // the search for an exponent goes back through a run from each `e` in it.
+    body.chunks_exact(MAX_NUMBER_BYTES / 4).any(|chunk| chunk.iter().all(|b| is_of_number(*b)))
+        || memchr::memchr2_iter(b'e', b'E', body).any(|at| is_exponent(body, at))
 }
 
-fn is_exponent(before: u8, e: u8) -> bool {
-    (before.is_ascii_digit() | (before == b'.')) & (e | 0x20 == b'e')
+/// Whether the `e` at a place may be the one of a number.
+fn is_exponent(body: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| body.get(before));
+    matches!(before, Some(b'0'..=b'9' | b'.')) && is_number(body, at)
 }
 
 /// Whether the run of a number's characters around a byte begins where a value may begin.

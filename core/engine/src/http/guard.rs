@@ -155,13 +155,20 @@ pub async fn fence(State(fence): State<Fence>, mut request: Request, next: Next)
     {
         return next.run(request).await;
     }
-    match fence.hosts.check(request.method(), request.uri(), request.headers()) {
+    match check_page(&fence.hosts, &request) {
         Ok(()) => next.run(request).await,
-        Err(error) => {
-            tracing::warn!(method = %request.method(), reason = %error.message, "a page of a browser was refused");
-            Failure::from(error).into_response()
-        }
+        Err(error) => Failure::from(error).into_response(),
     }
+}
+
+/// Refuses what a page from elsewhere has a browser send, and logs it.
+///
+/// # Errors
+/// As [`Hosts::check`].
+pub fn check_page(hosts: &Hosts, request: &Request) -> Result<(), OjsError> {
+    hosts.check(request.method(), request.uri(), request.headers()).inspect_err(|error| {
+        tracing::warn!(method = %request.method(), reason = %error.message, "a page of a browser was refused");
+    })
 }
 
 impl<S: Sync> FromRequestParts<S> for Guest {

@@ -15,5 +15,7 @@ pub static REQUIRES_EXTENSION: HeaderName = HeaderName::from_static("ojs-require
 pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// What a browser says of the page that sends a request.
 pub static SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// Trace that a request is part of (W3C Trace Context).
+pub static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// Tenant of a request, in both spellings.
 pub static TENANT: [HeaderName; 2] = [HeaderName::from_static("x-ojs-tenant"), HeaderName::from_static("x-ojs-tenant-id")];

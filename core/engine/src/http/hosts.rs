@@ -38,7 +38,7 @@ pub struct Hosts {
 impl Hosts {
     /// More names; `*` stands for all.
     pub fn new<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> Self {
-        let named: Vec<String> = names.into_iter().map(|name| plain(name.as_ref().trim())).collect();
+        let named: Vec<String> = names.into_iter().map(|name| plain(name.as_ref().trim()).to_owned()).collect();
         Self { any: named.iter().any(|name| name == "*"), named: named.into_iter().filter(|name| !name.is_empty()).collect() }
     }
 
@@ -46,11 +46,18 @@ impl Hosts {
     #[must_use]
     pub fn knows(&self, host: &str) -> bool {
         let name = plain(host);
+        let ends_with = |end: &str| {
+            name.len().checked_sub(end.len()).and_then(|at| name.get(at..)).is_some_and(|n| n.eq_ignore_ascii_case(end))
+        };
         self.any
             || !name.contains('.')
             || name.parse::<IpAddr>().is_ok()
-            || LOCAL_ENDS.iter().any(|end| name.ends_with(end))
-            || self.named.contains(&name)
+            || LOCAL_ENDS.iter().any(|end| ends_with(end))
+            || self.is_named(name)
+    }
+
+    fn is_named(&self, name: &str) -> bool {
+        self.named.iter().any(|named| named.eq_ignore_ascii_case(name))
     }
 
     /// Refuses what a page from elsewhere has a browser send.
@@ -58,8 +65,7 @@ impl Hosts {
     /// # Errors
     /// 403 `permission_denied`.
     pub fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), OjsError> {
-        let asked = asked(uri, headers);
-        if let Some(host) = asked.iter().find(|host| !self.knows(host)) {
+        if let Some(host) = asked(uri, headers).find(|host| !self.knows(host)) {
             let name: String = plain(host).chars().take(MAX_SHOWN).collect();
             let message = format!("This server does not answer to the name '{name}'.");
             let hint = "If it is a name of this server, start it with --allow-host NAME (OJS_ALLOW_HOSTS); or send a key.";
@@ -72,7 +78,7 @@ impl Hosts {
         let hint = "A page of the server's own address may; programs send neither Origin nor Sec-Fetch-Site.";
         match (text(headers, &SEC_FETCH_SITE), text(headers, &ORIGIN)) {
             (Some("same-origin" | "none"), _) | (None, None) => Ok(()),
-            (None, Some(origin)) if self.is_own(origin, &asked) => Ok(()),
+            (None, Some(origin)) if self.is_own(origin, asked(uri, headers)) => Ok(()),
             (None, Some(_)) => Err(refused("A page of another origin may not send this.".to_owned(), hint, "Origin")),
             (Some(_), _) => Err(refused("A page of another site may not send this.".to_owned(), hint, "Sec-Fetch-Site")),
         }
@@ -92,25 +98,25 @@ impl Hosts {
         let message = "With a session, only a page of this server's own address may send this.";
         match (text(headers, &SEC_FETCH_SITE), text(headers, &ORIGIN)) {
             (Some("same-origin"), _) => Ok(()),
-            (None, Some(origin)) if self.is_own(origin, &asked(uri, headers)) => Ok(()),
+            (None, Some(origin)) if self.is_own(origin, asked(uri, headers)) => Ok(()),
             (Some(_), _) => Err(refused(message.to_owned(), hint, "Sec-Fetch-Site")),
             (None, _) => Err(refused(message.to_owned(), hint, "Origin")),
         }
     }
 
     /// Whether an origin is the address that was asked, or a name that was added: a proxy in front may have put its own into `Host`.
-    fn is_own(&self, origin: &str, asked: &[&str]) -> bool {
+    fn is_own<'a>(&self, origin: &str, mut asked: impl Iterator<Item = &'a str>) -> bool {
         let Some((scheme, address)) = origin.split_once("://") else { return false };
         let port = if scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
         let bare = |text: &str| text.strip_suffix(port).unwrap_or(text).to_ascii_lowercase();
-        asked.iter().any(|host| bare(host) == bare(address)) || self.named.contains(&plain(address))
+        asked.any(|host| bare(host) == bare(address)) || self.is_named(plain(address))
     }
 }
 
 /// The names by which a request calls this server.
-fn asked<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Vec<&'a str> {
+fn asked<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
     let hosts = headers.get_all(HOST).iter().map(|host| host.to_str().unwrap_or("?"));
-    hosts.chain(uri.authority().map(|authority| authority.as_str())).collect()
+    hosts.chain(uri.authority().map(|authority| authority.as_str()))
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
@@ -125,14 +131,14 @@ fn refused(message: String, hint: &str, header: &str) -> OjsError {
     OjsError::new(ErrorCode::PermissionDenied, message).with_hint(hint).with_details(json!({"header": header}))
 }
 
-/// The name in `name:port`, `[::1]:port`, in lower case, without a dot at its end.
-fn plain(host: &str) -> String {
+/// The name in `name:port`, `[::1]:port`, without a dot at its end. Its case does not matter.
+fn plain(host: &str) -> &str {
     let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, _)) => address,
         // More than one colon: an address without brackets.
         None => host.split_once(':').filter(|(_, port)| !port.contains(':')).map_or(host, |(name, _)| name),
     };
-    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+    name.strip_suffix('.').unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
 //! `/jobs`: enqueue, read, cancel, activate.
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -165,11 +166,10 @@ fn span_of(job: &NewJob) -> Span {
         messaging.operation.type = "publish", messaging.destination.name = &*job.queue,
         ojs.job.id = %job.id, ojs.job.type = &*job.job_type, ojs.job.queue = &*job.queue,
     );
-    if !span.is_disabled() {
+    spans::continued(&span, || {
         let envelope = object(&job.body);
-        let parent = member(&envelope, "meta").and_then(|meta| member(meta, "traceparent")).and_then(string);
-        spans::continued(&span, parent.as_deref());
-    }
+        member(member(&envelope, "meta")?, "traceparent").and_then(string).map(Cow::into_owned)
+    });
     span
 }
 

@@ -73,8 +73,7 @@ fn fault(method: &Method, path: &str, headers: &HeaderMap) -> Option<OjsError> {
     if let Some(missing) = missing_extension(headers) {
         return Some(missing);
     }
-    let media = text(CONTENT_TYPE)?;
-    let essence = media.split(';').next().unwrap_or_default().trim();
+    let essence = media_type(headers)?;
     // An event enqueues a job, and is no other request.
     let known = essence.eq_ignore_ascii_case(MEDIA_TYPE)
         || essence.eq_ignore_ascii_case("application/json")
@@ -83,6 +82,12 @@ fn fault(method: &Method, path: &str, headers: &HeaderMap) -> Option<OjsError> {
     (!known && !empty && matches!(*method, Method::POST | Method::PUT | Method::PATCH)).then(|| {
         OjsError::new(ErrorCode::InvalidRequest, format!("Content-Type must be {MEDIA_TYPE} or application/json, got {essence}."))
     })
+}
+
+/// The media type of a body, without its parameters; `?` for one that is no plain text.
+pub fn media_type(headers: &HeaderMap) -> Option<&str> {
+    let whole = headers.get(CONTENT_TYPE)?.to_str().unwrap_or("?");
+    Some(whole.split_once(';').map_or(whole, |(media, _)| media).trim())
 }
 
 /// Whether a body is a CloudEvent or a batch of them. In binary mode its media type is that of the data.

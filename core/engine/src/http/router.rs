@@ -14,6 +14,7 @@ use tracing::{Instrument, Span};
 use crate::engine::Engine;
 use crate::http::access::{Access, Permission};
 use crate::http::guard::{self, Fence, Gate};
+use crate::http::header::TRACEPARENT;
 use crate::http::hosts::Hosts;
 use crate::http::reply::{Failure, Json, finish};
 use crate::http::request::Incoming;
@@ -46,32 +47,49 @@ pub fn router(engine: Engine, access: Option<Arc<Access>>, hosts: Option<Arc<Hos
         Some(fence) => route.layer(from_fn_with_state(fence, guard::fence)),
         None => route,
     };
-    let mut v1 = Router::new();
+    let mut all = Router::new();
     for Route { method, path, needs, handler } in routes::table() {
         let handler = of_caller(&engine, &method, path, handler);
         let handler = if needs == Permission::Open { open(handler, path) } else { handler };
-        v1 = v1.route(path, guarded(handler, gate.as_ref(), needs));
+        all = all.route(&format!("{V1}{path}"), guarded(handler, gate.as_ref(), needs));
     }
     if engine.options().test_mode {
         let reset = of_caller(&engine, &Method::POST, "/admin/reset", post(reset));
-        v1 = v1.route("/admin/reset", guarded(reset, gate.as_ref(), Permission::Administer));
+        all = all.route(&format!("{V1}/admin/reset"), guarded(reset, gate.as_ref(), Permission::Administer));
     }
     let metrics = of_caller(&engine, &Method::GET, "/metrics", get(metrics::metrics));
-    let all = Router::new()
+    let all = all
         .route("/ojs/manifest", open(get(manifest::manifest), "/ojs/manifest"))
         // The SDK for Java asks for it so, and its HTTP client does not resolve the path.
         .route("/ojs/v1/../manifest", open(get(manifest::manifest), "/ojs/manifest"))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
         .route("/metrics", guarded(metrics, gate.as_ref(), Permission::Inspect))
-        .nest("/ojs/v1", v1)
         .method_not_allowed_fallback(wrong_method)
         .fallback(unknown_path);
-    let fenced = match fence.filter(|_| gate.is_none()) {
-        Some(fence) => all.layer(from_fn_with_state(fence, guard::fence)),
-        None => all,
-    };
-    fenced.layer(from_fn_with_state(engine.clone(), frame)).with_state(engine)
+    let hosts = fence.filter(|_| gate.is_none()).map(|fence| fence.hosts);
+    all.layer(from_fn_with_state(Frame { engine: engine.clone(), hosts }, frame)).with_state(engine)
+}
+
+/// Where the paths of the protocol begin.
+const V1: &str = "/ojs/v1";
+
+/// What is around all routes.
+#[derive(Debug, Clone)]
+struct Frame {
+    engine: Engine,
+    /// The names of a server that asks for no keys: it keeps pages of browsers from every route.
+    hosts: Option<Arc<Hosts>>,
+}
+
+impl Frame {
+    /// Refuses a request before it does anything: what this server does not speak, pages of browsers that come from
+    /// elsewhere, all requests when the server stops.
+    fn check(&self, incoming: &Incoming, request: &Request) -> Result<(), OjsError> {
+        incoming.check()?;
+        refuse_when_stopping(&self.engine, request.uri().path())?;
+        self.hosts.as_deref().map_or(Ok(()), |hosts| guard::check_page(hosts, request))
+    }
 }
 
 /// Asks for a key in front of a route, when keys are on.
@@ -84,7 +102,7 @@ fn guarded(route: MethodRouter<Engine>, gate: Option<&Gate>, needs: Permission) 
 
 /// What every exchange has in common: version check, request id, media type, error body, and the form that a known
 /// client reads.
-async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Response {
+async fn frame(State(frame): State<Frame>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let incoming = Incoming::of(&request);
     let dialect = dialects::of(request.headers());
@@ -92,7 +110,7 @@ async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Re
     // The pattern, not the path: a label must not contain ids.
     let route = request.extensions().get::<MatchedPath>().cloned();
     let span = span_of(&request, &method, route.as_ref());
-    let response = match incoming.check().and_then(|()| refuse_when_stopping(&engine, request.uri().path())) {
+    let response = match frame.check(&incoming, &request) {
         Ok(()) => next.run(request).instrument(span.clone()).await,
         Err(error) => Failure::from(error).into_response(),
     };
@@ -110,7 +128,7 @@ async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Re
     if status >= 500 {
         span.record("otel.status_code", "error");
     }
-    engine.metrics().answered(known(&method), route, status, took);
+    frame.engine.metrics().answered(known(&method), route, status, took);
     tracing::debug!(method = %method, route, status, micros = took.as_micros(), request_id = ?incoming.request_id, "request");
     response
 }
@@ -123,7 +141,7 @@ fn span_of(request: &Request, method: &Method, route: Option<&MatchedPath>) -> S
         otel.name = format!("{} {route}", known(method)), otel.kind = "server", otel.status_code = tracing::field::Empty,
         http.request.method = known(method), http.route = route, http.response.status_code = tracing::field::Empty,
     );
-    spans::continued(&span, request.headers().get("traceparent").and_then(|value| value.to_str().ok()));
+    spans::continued(&span, || request.headers().get(&TRACEPARENT)?.to_str().ok().map(str::to_owned));
     span
 }
 

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::answer::MAX_BATCH_EVENTS;
 use super::commands::{EnqueueOnce, Event, Triggered};
-use super::trigger::{Trigger, is_batch, is_event, read, read_structured};
+use super::trigger::{Mode, Trigger, read_binary, read_structured};
 use crate::engine::Engine;
 use crate::error::Refusal;
 use crate::features::idempotency::records::IdempotencyKey;
@@ -22,13 +22,13 @@ use crate::kernel::{owner, render};
 
 /// `POST /jobs`.
 pub async fn enqueue(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
-    if is_batch(&call.headers) {
-        return batch(&engine, &call).await;
-    }
-    if !is_event(&call.headers) {
-        return jobs::enqueue(State(engine), call).await;
-    }
-    let event = event(&engine, &call, &read(&call.headers, &call.body)?)?;
+    let trigger = match Mode::of(&call.headers) {
+        None => return jobs::enqueue(State(engine), call).await,
+        Some(Mode::Batch) => return batch(&engine, &call).await,
+        Some(Mode::Structured) => read_structured(&call.body)?,
+        Some(Mode::Binary) => read_binary(&call.headers, &call.body)?,
+    };
+    let event = event(&engine, &call, &trigger)?;
     let id = event.job.id;
     let mut out = String::from("{\"job\":");
     let is_new = match engine.execute(EnqueueOnce(vec![event])).await?.pop() {

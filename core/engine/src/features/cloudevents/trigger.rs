@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::answer::{BATCH, STRUCTURED, TYPE_PREFIX};
 use super::data::{Media, argument, decoded};
 use crate::http::header::CE_SPECVERSION;
-use crate::http::request::parse;
+use crate::http::request::{media_type, parse};
 
 /// How the type of an event begins that enqueues a job; the rest is the type of the job.
 const TRIGGER: &str = "org.openjobspec.trigger.";
@@ -33,22 +33,29 @@ pub(super) struct Trigger {
     pub(super) request: String,
 }
 
-/// Whether a request is a CloudEvent: by its media type, or by the header that all in binary mode have.
-pub(super) fn is_event(headers: &HeaderMap) -> bool {
-    is_structured(headers) || headers.contains_key(&CE_SPECVERSION)
+/// How a request carries events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// One event, which is the body.
+    Structured,
+    /// One event: its attributes are headers, the body is its data.
+    Binary,
+    /// A body with several events.
+    Batch,
 }
 
-fn is_structured(headers: &HeaderMap) -> bool {
-    has_media(headers, STRUCTURED)
-}
-
-/// Whether a request is a batch of CloudEvents.
-pub(super) fn is_batch(headers: &HeaderMap) -> bool {
-    has_media(headers, BATCH)
-}
-
-fn has_media(headers: &HeaderMap, wanted: &str) -> bool {
-    content_type(headers).is_some_and(|media| media.split(';').next().is_some_and(|m| m.trim().eq_ignore_ascii_case(wanted)))
+impl Mode {
+    /// The mode by the media type, or by the header that all in binary mode have; `None` for what is no event.
+    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
+        let is = |wanted: &str| media_type(headers).is_some_and(|media| media.eq_ignore_ascii_case(wanted));
+        if is(BATCH) {
+            Some(Self::Batch)
+        } else if is(STRUCTURED) {
+            Some(Self::Structured)
+        } else {
+            headers.contains_key(&CE_SPECVERSION).then_some(Self::Binary)
+        }
+    }
 }
 
 fn content_type(headers: &HeaderMap) -> Option<&str> {
@@ -58,18 +65,18 @@ fn content_type(headers: &HeaderMap) -> Option<&str> {
 /// Attributes by name, and the data as JSON text.
 type Parts<'a> = (BTreeMap<String, Value>, Option<Cow<'a, str>>);
 
-/// Reads an event in structured or binary mode.
+/// Reads an event in binary mode.
 ///
 /// # Errors
 /// 400 that names the attribute at fault.
-pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Trigger, OjsError> {
-    if is_structured(headers) { read_structured(body) } else { trigger(binary(headers, body)?) }
+pub(super) fn read_binary(headers: &HeaderMap, body: &[u8]) -> Result<Trigger, OjsError> {
+    trigger(binary(headers, body)?)
 }
 
 /// Reads an event in structured mode.
 ///
 /// # Errors
-/// As [`read`].
+/// As [`read_binary`].
 pub(super) fn read_structured(body: &[u8]) -> Result<Trigger, OjsError> {
     trigger(structured(body)?)
 }
@@ -240,10 +247,13 @@ mod tests {
             ("ce-time", "2026-01-01T00:00:00Z"),
             ("content-type", "application/json"),
         ];
-        assert!(is_event(&headers(&same)));
-        let binary = read(&headers(&same), br#"{"to":"a@example.com"}"#).unwrap();
+        assert_eq!(Mode::of(&headers(&same)), Some(Mode::Binary));
+        let binary = read_binary(&headers(&same), br#"{"to":"a@example.com"}"#).unwrap();
         assert_eq!(binary, event(|_| {}).unwrap());
-        assert!(!is_event(&headers(&[("content-type", "application/json")])));
+        let mode = |media: &'static str| Mode::of(&headers(&[("content-type", media)]));
+        assert_eq!(mode("application/json"), None);
+        assert_eq!(mode("application/CloudEvents+json; charset=utf-8"), Some(Mode::Structured));
+        assert_eq!(mode("application/cloudevents-batch+json"), Some(Mode::Batch));
     }
 
     #[test]
