@@ -339,6 +339,15 @@ mod tests {
     }
 
     #[test]
+    fn a_text_full_of_exponents_is_read_once() {
+        // With a search through the whole text for each exponent, this test would take hours.
+        let text = "1e".repeat(8 << 20);
+        assert!(lint(format!("[\"{text}\"]").as_bytes()).is_ok());
+        let runs = format!("{}x", "1e".repeat(MAX_NUMBER_BYTES / 8)).repeat(20_000);
+        assert!(lint(format!("[\"{runs}\"]").as_bytes()).is_ok());
+    }
+
+    #[test]
     fn messages_of_the_parser_are_cut() {
         let long = format!("\"{}\"", "\u{7f}é".repeat(100_000));
         let error = serde_json::from_str::<u8>(&long).unwrap_err();

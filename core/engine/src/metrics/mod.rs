@@ -56,7 +56,8 @@ pub(crate) const GROUP: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 
 pub struct Metrics {
     pub(crate) jobs: Mutex<HashMap<QueueAndType, Series>>,
     pub(crate) store: Mutex<StoreFigures>,
-    pub(crate) requests: Mutex<Requests>,
+    /// By route. It is asked with each request, so a known route is looked up without a copy of its name.
+    pub(crate) requests: Mutex<HashMap<String, RouteFigures>>,
     pub(crate) bulk: Mutex<BulkFigures>,
     pub(crate) progress: Mutex<ProgressFigures>,
     pub(crate) push: Mutex<PushFigures>,
@@ -93,12 +94,12 @@ pub(crate) struct StoreFigures {
     pub(crate) panics: u64,
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct Requests {
-    /// By method, route and status.
-    pub(crate) counts: BTreeMap<(String, String, u16), u64>,
-    /// By route.
-    pub(crate) durations: BTreeMap<String, Histogram>,
+/// The requests that one route has answered.
+#[derive(Debug)]
+pub(crate) struct RouteFigures {
+    /// By method and status.
+    pub(crate) counts: BTreeMap<(&'static str, u16), u64>,
+    pub(crate) duration: Histogram,
 }
 
 impl Series {
@@ -227,11 +228,15 @@ impl Metrics {
     /// A request was answered.
     pub fn answered(&self, method: &str, route: &str, status: u16, took: Duration) {
         // Any word can be a method: one label for those that no route has.
-        let method = if METHODS.contains(&method) { method } else { OTHER };
+        let method = METHODS.iter().find(|known| **known == method).copied().unwrap_or(OTHER);
         let mut requests = lock(&self.requests);
-        *requests.counts.entry((method.to_owned(), route.to_owned(), status)).or_default() += 1;
-        let known = requests.durations.entry(route.to_owned()).or_insert_with(|| Histogram::new(REQUEST));
-        known.add(took.as_secs_f64());
+        if !requests.contains_key(route) {
+            requests.insert(route.to_owned(), RouteFigures { counts: BTreeMap::new(), duration: Histogram::new(REQUEST) });
+        }
+        if let Some(figures) = requests.get_mut(route) {
+            *figures.counts.entry((method, status)).or_default() += 1;
+            figures.duration.add(took.as_secs_f64());
+        }
     }
 
     /// A request about many jobs was carried out, or its answer given again.

@@ -185,13 +185,17 @@ impl Scrape {
 
     pub(crate) fn requests(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let requests = lock(&self.metrics.requests);
-        let counts = requests.counts.iter().map(|((method, route, status), count)| {
-            (vec![("method", method.clone()), ("route", route.clone()), ("status", status.to_string())], *count)
+        let mut routes: Vec<_> = requests.iter().collect();
+        routes.sort_by_key(|(route, _)| *route);
+        let counts = routes.iter().flat_map(|(route, figures)| {
+            figures.counts.iter().map(move |((method, status), count)| {
+                (vec![("method", (*method).to_owned()), ("route", (*route).clone()), ("status", status.to_string())], *count)
+            })
         });
         family!(encoder, Counter, "ojs_http_requests", "Requests answered", counts, |count, into| {
             into.encode_counter::<NoLabelSet, _, u64>(&count, None)
         });
-        let durations = requests.durations.iter().map(|(route, h)| ([("route", &**route)], h));
+        let durations = routes.iter().map(|(route, figures)| ([("route", route.as_str())], &figures.duration));
         let help = "Time to answer, waiting for jobs included";
         family!(encoder, Histogram, "ojs_http_request_seconds", help, durations, |h, into| write(&mut into, h));
         Ok(())
