@@ -100,6 +100,10 @@ async fn files_that_are_no_database_are_refused() {
 #[tokio::test]
 async fn hot_queries_use_their_indexes() {
     let b = Bench::sqlite().await;
+    // A file gets the indexes of these features with the first job that uses them.
+    b.share(json!({})).await;
+    let all = r#"{"type":"t","args":[],"version":2,"meta":{"tenant_id":"a"},"options":{"queue":"q","rate_limit":{"key":"k","concurrency":1}}}"#;
+    b.try_enqueue(&[all]).await.unwrap();
     let connection = rusqlite::Connection::open(b.dir.path().join("jobs.db")).unwrap();
     for (sql, index) in [
         (include_str!("../../src/store/sqlite/sql/ready.sql"), "jobs_ready"),

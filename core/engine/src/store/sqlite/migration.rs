@@ -6,7 +6,7 @@ use rusqlite::{Connection, OpenFlags, Transaction};
 use crate::error::{Result, StoreError};
 
 /// The schema that this version writes.
-pub const SCHEMA_VERSION: i64 = 6;
+pub const SCHEMA_VERSION: i64 = 7;
 
 /// The schema of a file as it is; 0 when there is no file.
 pub fn version(path: &Path) -> Result<i64> {
@@ -59,6 +59,13 @@ pub fn migrate(transaction: &Transaction<'_>) -> Result<()> {
     }
     if version < 6 {
         transaction.execute_batch(include_str!("migrations/0006.sql"))?;
+    }
+    if version < 7 {
+        // A new file gets these indexes when it needs them. An old one keeps them: another process may still have it open.
+        if version == 0 {
+            transaction.execute_batch(&super::optional::drop_all())?;
+        }
+        transaction.pragma_update(None, "user_version", 7)?;
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ mod limits;
 mod log;
 mod log_file;
 pub mod migration;
+mod optional;
 mod queues;
 mod records;
 mod results;
@@ -29,6 +30,7 @@ mod select;
 mod versions;
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
@@ -76,6 +78,8 @@ pub struct SqliteTables {
     names: Names,
     /// Rows of active jobs as this connection wrote them: an ack finds its row without a query.
     active: HashMap<JobId, JobRow>,
+    /// The optional indexes that the file is known to have.
+    optional: Cell<u8>,
 }
 
 impl From<rusqlite::Error> for StoreError {
@@ -164,6 +168,7 @@ impl SqliteTables {
             changed: false,
             names: Names::default(),
             active: HashMap::new(),
+            optional: Cell::new(0),
         })
     }
 
@@ -232,6 +237,7 @@ impl Tables for SqliteTables {
 
     fn rollback(&mut self) {
         self.forget_names();
+        self.forget_indexes();
         // Nothing to roll back when SQLite has done it already.
         if let Err(fault) = self.execute("ROLLBACK", []) {
             tracing::debug!(error = %fault, "rollback");
@@ -243,6 +249,7 @@ impl Tables for SqliteTables {
     }
 
     fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>> {
+        rows.iter().try_for_each(|row| self.index_for(row))?;
         // Looked up once for the batch, not once per job.
         let mut insert_job = self.statement(&rows::INSERT_JOB)?;
         let mut insert_body = self.statement(&rows::INSERT_BODY)?;
@@ -274,6 +281,7 @@ impl Tables for SqliteTables {
     }
 
     fn update(&mut self, before: &JobRow, after: &JobRow) -> Result<()> {
+        self.index_for(after)?;
         if after.state == JobState::Active && self.active.len() < MAX_ACTIVE_KEPT {
             self.active.insert(after.id, after.clone());
         } else {
@@ -317,12 +325,18 @@ impl Tables for SqliteTables {
     }
 
     fn select(&mut self, wanted: &Selection<'_>, limit: usize) -> Result<Vec<JobRow>> {
+        if self.lacks_indexes_of(wanted)? {
+            return Ok(Vec::new());
+        }
         let queue = self.queue_wanted(wanted.queue_name())?;
         let params = wanted.params(queue, limit);
         self.job_rows(&self.text_of(wanted)?, rusqlite::params_from_iter(params.iter().map(|param| &param.cell)))
     }
 
     fn count(&mut self, wanted: &Selection<'_>, most: usize) -> Result<usize> {
+        if self.lacks_indexes_of(wanted)? {
+            return Ok(0);
+        }
         let queue = self.queue_wanted(wanted.queue_name())?;
         let params = wanted.params(queue, most);
         let text = match self.text_of(wanted)? {
