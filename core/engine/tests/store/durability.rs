@@ -4,6 +4,7 @@ use std::sync::Arc;
 use ojs_engine::Engine;
 use ojs_engine::clock::SystemClock;
 use ojs_model::JobState;
+use serde_json::json;
 
 use crate::support::{Audited, Bench, options, seconds};
 
