@@ -26,6 +26,14 @@ pub enum Kind {
     Id,
 }
 
+impl Kind {
+    /// Whether stores give its values as whole numbers.
+    #[must_use]
+    pub const fn is_whole(self) -> bool {
+        matches!(self, Self::Integer | Self::Count | Self::Small | Self::Flag)
+    }
+}
+
 /// A value of a column, borrowed where that is possible. Yes and no are 1 and 0; an id is 16 bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell<'a> {

@@ -67,6 +67,15 @@ pub trait Cells {
     /// # Errors
     /// When the column is not there, or holds something that no record has.
     fn cell(&self, column: usize) -> Result<Cell<'_>>;
+
+    /// The same for a column of whole numbers, of which a job has many; `None` when there is no such number.
+    #[inline]
+    fn integer(&self, column: usize) -> Option<i64> {
+        match self.cell(column) {
+            Ok(Cell::Integer(number)) => Some(number),
+            _ => None,
+        }
+    }
 }
 
 /// Reads the columns of a row, one after the other.
@@ -91,6 +100,12 @@ impl<'a, C: Cells + ?Sized> Reader<'a, C> {
     pub fn take<T, K: Codec<T>>(&mut self) -> Result<T> {
         let place = self.next;
         self.next += 1;
+        if K::KIND.is_whole()
+            && !K::OPTIONAL
+            && let Some(value) = self.row.integer(place).and_then(|number| K::read(Cell::Integer(number)))
+        {
+            return Ok(value);
+        }
         match self.row.cell(place).map(K::read) {
             Ok(Some(value)) => Ok(value),
             _ => Err(self.unreadable(place)),

@@ -157,7 +157,7 @@ impl SqliteTables {
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         // In KiB: room for the hot end of the indexes. Grows only as it is used. Not more: after most commits SQLite looks through its whole table
         // of pages for the one it had lent a number behind the end (`PENDING_BYTE_PAGE`).
-        connection.pragma_update(None, "cache_size", if writes { -16_384 } else { -4_096 })?;
+        connection.pragma_update(None, "cache_size", if writes { -8_192 } else { -4_096 })?;
         Ok(Self {
             connection,
             writes,

@@ -43,6 +43,14 @@ impl Cells for SqliteRow<'_> {
             ValueRef::Blob(bytes) => Cell::bytes(bytes),
         })
     }
+
+    #[inline]
+    fn integer(&self, column: usize) -> Option<i64> {
+        match self.row.get_ref(self.first + column) {
+            Ok(ValueRef::Integer(number)) => Some(number),
+            _ => None,
+        }
+    }
 }
 
 /// Binds values in order.

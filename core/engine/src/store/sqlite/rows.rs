@@ -108,7 +108,10 @@ fn bind<R: Row>(
     wanted: impl Fn(Section) -> bool,
 ) -> rusqlite::Result<usize> {
     row.each(wanted, |cell| {
-        statement.raw_bind_parameter(place, &cell)?;
+        match cell {
+            Cell::Integer(number) => statement.raw_bind_parameter(place, number)?,
+            cell => statement.raw_bind_parameter(place, &cell)?,
+        }
         place += 1;
         Ok::<(), rusqlite::Error>(())
     })?;
