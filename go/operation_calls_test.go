@@ -399,6 +399,14 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		return err
 	},
 	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.DeleteHistory(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.HistoryStats(ctx, time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{}, "mail", "day")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
 		_, err := c.ListErrorGroups(ctx, "mail", "email.*", "Timeout", "acme", time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), "count", 2, 50)
 		return err
 	},

@@ -760,6 +760,26 @@ func (c *Client) GetLineage(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("jobs", id, "lineage"), nil)
 }
 
+// DeleteHistory: Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is.
+// The errors and the result of the job are parts of the job: they go when the job is deleted.
+func (c *Client) DeleteHistory(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "DELETE", at("jobs", id, "history"), nil)
+}
+
+// HistoryStats: How many events happened in each minute, hour or day, with average and 95th percentile of the
+// durations, the oldest first. Periods in which nothing happened are left out. Figures are kept for a day by minutes
+// and for a month by hours. Durations come from classes, so they are off by 10 % at most. Figures are kept by queue,
+// not by job type: "job_types" is answered with 501.
+//   - start: From this time on; without it an hour, a day or a month back.
+//   - end: Before this time.
+//   - queues: Only events of jobs of these queues, with commas between them.
+//   - groupBy: The length of each period; "hour" without it. One of minute, hour, day.
+func (c *Client) HistoryStats(ctx context.Context, start time.Time, end time.Time, queues string, groupBy string) ([]Obj, error) {
+	var answer struct{ Buckets []Obj }
+	err := c.ask(ctx, "GET", query(at("history", "stats"), "start", moment(start), "end", moment(end), "queues", queues, "group_by", groupBy), nil, &answer)
+	return answer.Buckets, err
+}
+
 // ListErrorGroups: Failed attempts put together by their fingerprint, which is the same for errors that differ only in
 // ids, numbers and quoted text. A group has "fingerprint", "error_type", "message" (the last one), "count",
 // "first_seen_at", "last_seen_at", "queues", "types" and "job_ids", the newest jobs of each queue and type, 50 at

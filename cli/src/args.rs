@@ -3,8 +3,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use ojs_engine::Limits;
 use ojs_engine::outgoing::{Allowed, AwsOptions, OutgoingOptions};
+use ojs_engine::{HistoryOptions, Limits};
 use ojs_model::redact::SecretUrl;
 
 use crate::command::{
@@ -191,9 +191,33 @@ pub struct ServerArgs {
     #[arg(long, env = "OJS_LOG_JOBS")]
     pub log_jobs: bool,
     #[command(flatten)]
+    pub history: HistoryArgs,
+    #[command(flatten)]
     pub outgoing: OutgoingArgs,
     #[command(flatten)]
     pub limits: LimitArgs,
+}
+
+/// What the server tells of histories.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Histories")]
+pub struct HistoryArgs {
+    /// Whether the server answers requests for histories of jobs.
+    #[arg(long, value_name = "BOOL", env = "OJS_HISTORY_ENABLED", default_value_t = true, action = clap::ArgAction::Set)]
+    history_enabled: bool,
+    /// How far back histories reach.
+    #[arg(long, value_name = "DAYS", env = "OJS_HISTORY_RETENTION_DAYS", default_value_t = 30, value_parser = at_least_one())]
+    history_retention_days: u32,
+    /// The most events in the history of a job: the newest.
+    #[arg(long, value_name = "COUNT", env = "OJS_HISTORY_MAX_EVENTS_PER_JOB", default_value_t = 1_000, value_parser = at_least_one())]
+    history_max_events: u32,
+}
+
+impl From<&HistoryArgs> for HistoryOptions {
+    fn from(args: &HistoryArgs) -> Self {
+        let retention = Duration::from_secs(u64::from(args.history_retention_days) * 86_400);
+        Self { enabled: args.history_enabled, retention, max_events: args.history_max_events as usize }
+    }
 }
 
 /// Where the server sends requests itself.

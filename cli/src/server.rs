@@ -31,6 +31,7 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     if let Some(source) = &args.event_source {
         options.event_source = source.as_str().into();
     }
+    options.history = (&args.history).into();
     options.outgoing = (&args.outgoing).into();
     options.missing_tenant = match args.missing_tenant {
         MissingTenantArg::Default => MissingTenant::Default,

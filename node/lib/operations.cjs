@@ -295,6 +295,18 @@ class Operations {
     return this.request('GET', at('jobs', id, 'lineage'), undefined, options);
   }
 
+  /** Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is. */
+  async deleteHistory(id, options) {
+    return this.request('DELETE', at('jobs', id, 'history'), undefined, options);
+  }
+
+  /** How many events happened in each minute, hour or day, with average and 95th percentile of the durations, the oldest first. Periods
+   * in which nothing happened are left out. */
+  async historyStats(chosen = {}) {
+    const { start, end, queues, groupBy, ...options } = known('option', chosen, ['start', 'end', 'queues', 'groupBy', 'signal']);
+    return list(await this.request('GET', query(at('history', 'stats'), { start: timeOf('start', start), end: timeOf('end', end), queues, group_by: groupBy }), undefined, options), 'buckets');
+  }
+
   /** Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids, numbers and quoted text. */
   async listErrorGroups(chosen = {}) {
     const { queue, type, errorType, tenant, since, sort, page, perPage, ...options } = known('option', chosen, ['queue', 'type', 'errorType', 'tenant', 'since', 'sort', 'page', 'perPage', 'signal']);

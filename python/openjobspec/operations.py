@@ -1862,6 +1862,51 @@ class Operations(ABC):
             ops.whole,
         ))
 
+    def delete_history(
+        self,
+        job_id: str,
+    ) -> dict[str, Any]:
+        """Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is.
+
+        The errors and the result of the job are parts of the job: they go when the job is deleted.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.at("jobs", job_id, "history"),
+            None,
+            ops.whole,
+        ))
+
+    def history_stats(
+        self,
+        *,
+        start: When | None = None,
+        end: When | None = None,
+        queues: str | None = None,
+        group_by: Literal["minute", "hour", "day"] | None = None,
+    ) -> list[dict[str, Any]]:
+        """How many events happened in each minute, hour or day, with average and 95th percentile of the durations, the
+        oldest first. Periods in which nothing happened are left out.
+
+        Figures are kept for a day by minutes and for a month by hours. Durations come from classes, so they are off
+        by 10 % at most. Figures are kept by queue, not by job type: ``job_types`` is answered with 501.
+
+        * ``start``: From this time on; without it an hour, a day or a month back.
+        * ``end``: Before this time.
+        * ``queues``: Only events of jobs of these queues, with commas between them.
+        * ``group_by``: The length of each period; ``hour`` without it. It is ``minute``, ``hour`` or ``day``.
+
+        Raises OJSAPIError, JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("history", "stats"), {"start": ops.time(start), "end": ops.time(end), "queues": queues, "group_by": group_by}),
+            None,
+            ops.member("buckets"),
+        ))
+
     def list_error_groups(
         self,
         *,
@@ -3907,6 +3952,51 @@ class AsyncOperations(ABC):
             ops.at("jobs", job_id, "lineage"),
             None,
             ops.whole,
+        ))
+
+    async def delete_history(
+        self,
+        job_id: str,
+    ) -> dict[str, Any]:
+        """Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is.
+
+        The errors and the result of the job are parts of the job: they go when the job is deleted.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.at("jobs", job_id, "history"),
+            None,
+            ops.whole,
+        ))
+
+    async def history_stats(
+        self,
+        *,
+        start: When | None = None,
+        end: When | None = None,
+        queues: str | None = None,
+        group_by: Literal["minute", "hour", "day"] | None = None,
+    ) -> list[dict[str, Any]]:
+        """How many events happened in each minute, hour or day, with average and 95th percentile of the durations, the
+        oldest first. Periods in which nothing happened are left out.
+
+        Figures are kept for a day by minutes and for a month by hours. Durations come from classes, so they are off
+        by 10 % at most. Figures are kept by queue, not by job type: ``job_types`` is answered with 501.
+
+        * ``start``: From this time on; without it an hour, a day or a month back.
+        * ``end``: Before this time.
+        * ``queues``: Only events of jobs of these queues, with commas between them.
+        * ``group_by``: The length of each period; ``hour`` without it. It is ``minute``, ``hour`` or ``day``.
+
+        Raises OJSAPIError, JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("history", "stats"), {"start": ops.time(start), "end": ops.time(end), "queues": queues, "group_by": group_by}),
+            None,
+            ops.member("buckets"),
         ))
 
     async def list_error_groups(

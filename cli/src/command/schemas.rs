@@ -123,8 +123,10 @@ fn read(file: &Path) -> Result<Value, Failure> {
 async fn list(remote: &Remote, cut: &Cut) -> Result<(), Failure> {
     let source = Source { path: "/schemas".to_owned(), members: &["schemas"], paging: Paging::Offset(1000) };
     let listed = cut.of(remote, &source, MANY).await?;
-    let columns = ["/job_type", "/version", "/mode", "/created_at"];
-    listed.show(remote.output, &["type", "version", "mode", "registered"], |schema| columns.map(|path| text(schema, path)))
+    let columns = ["/job_type", "/version", "/mode", "/tenant_id", "/created_at"];
+    listed.show(remote.output, &["type", "version", "mode", "tenant", "registered"], |schema| {
+        columns.map(|path| text(schema, path))
+    })
 }
 
 fn describe(answer: &Value) -> String {

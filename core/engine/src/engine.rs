@@ -2,7 +2,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ojs_model::{JobId, NewJob, Timestamp};
+use ojs_model::{JobId, NewJob, OjsError, Timestamp};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -351,17 +351,25 @@ impl Engine {
         refusal
     }
 
-    /// Writes outcomes, then claims jobs, waiting up to `wait` for the first.
-    pub(crate) async fn exchange(
+    /// Writes outcomes, then claims jobs without waiting.
+    pub(crate) async fn exchange(&self, outcomes: Vec<OutcomeReport>, claim: Option<Claim>) -> Applied<Exchanged> {
+        self.execute(Exchange { outcomes, claim }).await
+    }
+
+    /// Writes outcomes, then claims jobs, waiting up to `wait` for the first. A caller that is refused while it waits
+    /// gets no jobs, and the refusal unless there are results of outcomes.
+    pub(crate) async fn exchange_while(
         &self,
         outcomes: Vec<OutcomeReport>,
         claim: Option<Claim>,
         wait: Duration,
+        refused: impl Future<Output = OjsError> + Send,
     ) -> Applied<Exchanged> {
         let claim = match claim {
             Some(claim) if !wait.is_zero() => claim,
-            claim => return self.execute(Exchange { outcomes, claim }).await,
+            claim => return self.exchange(outcomes, claim).await,
         };
+        let mut refused = std::pin::pin!(refused);
         // Registered before the first look: a job that arrives in between is not missed.
         let mut picky = !claim.types.is_empty() || claim.handlers.is_some() || self.tenant.is_some();
         let mut registration = match picky {
@@ -392,9 +400,14 @@ impl Engine {
                 () = tokio::time::sleep_until(deadline) => break,
                 () = woken(quiet.as_ref()) => break,
                 () = self.inner.closing.cancelled() => break,
+                error = &mut refused => return without_jobs(exchanged, error),
             }
-            let Exchanged { jobs, retry_at, .. } = self.claim_for_caller(Vec::new(), &claim).await?;
-            (exchanged.jobs, exchanged.retry_at) = (jobs, retry_at);
+            let claimed = tokio::select! {
+                biased;
+                error = &mut refused => return without_jobs(exchanged, error),
+                claimed = self.claim_for_caller(Vec::new(), &claim) => claimed?,
+            };
+            (exchanged.jobs, exchanged.retry_at) = (claimed.jobs, claimed.retry_at);
         }
         Ok(exchanged)
     }
@@ -426,6 +439,11 @@ impl Engine {
             tracing::warn!(?refusal, "jobs of a caller that hung up come back when their leases run out");
         }
     }
+}
+
+/// The answer to a caller that was refused while it waited.
+fn without_jobs(exchanged: Exchanged, error: OjsError) -> Applied<Exchanged> {
+    if exchanged.results.is_empty() { Err(error.into()) } else { Ok(exchanged) }
 }
 
 /// The time by the clock of the store.

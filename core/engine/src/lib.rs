@@ -103,5 +103,5 @@ pub use kernel::finding as audit;
 pub use kernel::retention::Retention;
 pub use kernel::{clock, holds, job, log, placed, typed};
 pub use metrics::table as metric;
-pub use options::{Durability, EngineOptions, InvalidStoreUrl, MissingTenant, StoreUrl};
+pub use options::{Durability, EngineOptions, HistoryOptions, InvalidStoreUrl, MissingTenant, StoreUrl};
 pub use store::{rows, schema};

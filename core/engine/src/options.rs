@@ -111,6 +111,23 @@ pub enum MissingTenant {
     Reject,
 }
 
+/// What is told of histories (extensions section 23).
+#[derive(Debug, Clone, Copy)]
+pub struct HistoryOptions {
+    /// Whether there are histories at all.
+    pub enabled: bool,
+    /// How far back they reach: 30 days.
+    pub retention: Duration,
+    /// Most events of one job: the newest 1,000.
+    pub max_events: usize,
+}
+
+impl Default for HistoryOptions {
+    fn default() -> Self {
+        Self { enabled: true, retention: Duration::from_secs(30 * 86_400), max_events: 1_000 }
+    }
+}
+
 /// Wraps a store in another one.
 pub type Between = fn(Arc<dyn Store>) -> Arc<dyn Store>;
 
@@ -127,6 +144,8 @@ pub struct EngineOptions {
     pub retention: Retention,
     /// Only active jobs can be checkpointed, and checkpoints go when their jobs end (extensions section 21).
     pub strict_checkpoints: bool,
+    /// What is told of histories.
+    pub history: HistoryOptions,
     /// Where dashboards have encrypted arguments decrypted; the manifest names it (extensions section 9).
     pub codec_server_url: Option<String>,
     /// `source` of events as CloudEvents: the URI of this deployment (extensions section 24).
@@ -152,6 +171,7 @@ impl EngineOptions {
             worker_timeout: Duration::from_secs(30),
             retention: Retention::default(),
             strict_checkpoints: false,
+            history: HistoryOptions::default(),
             codec_server_url: None,
             event_source: EVENT_SOURCE.into(),
             outgoing: OutgoingOptions::default(),

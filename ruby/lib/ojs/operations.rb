@@ -897,6 +897,29 @@ module OJS
       call("GET", path("jobs", id, "lineage"))
     end
 
+    # Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is. The errors
+    # and the result of the job are parts of the job: they go when the job is deleted.
+    #
+    # Raises NotFoundError.
+    def delete_history(id)
+      call("DELETE", path("jobs", id, "history"))
+    end
+
+    # How many events happened in each minute, hour or day, with average and 95th percentile of the durations, the
+    # oldest first. Periods in which nothing happened are left out. Figures are kept for a day by minutes and for a
+    # month by hours. Durations come from classes, so they are off by 10 % at most. Figures are kept by queue, not by
+    # job type: <tt>job_types</tt> is answered with 501.
+    #
+    # * +start+: From this time on; without it an hour, a day or a month back.
+    # * +end+: Before this time.
+    # * +queues+: Only events of jobs of these queues, with commas between them.
+    # * +group_by+: The length of each period; <tt>hour</tt> without it. It is "minute", "hour" or "day".
+    #
+    # Raises APIError, NotFoundError, InvalidRequestError.
+    def history_stats(start: nil, end: nil, queues: nil, group_by: nil)
+      list(call("GET", query(path("history", "stats"), start: time("start", start), end: time("end", end), queues: queues, group_by: group_by)), "buckets")
+    end
+
     # Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids, numbers
     # and quoted text. A group has <tt>fingerprint</tt>, <tt>error_type</tt>, <tt>message</tt> (the last one),
     # <tt>count</tt>, <tt>first_seen_at</tt>, <tt>last_seen_at</tt>, <tt>queues</tt>, <tt>types</tt> and

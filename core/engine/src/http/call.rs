@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::engine::Engine;
 use crate::http::caller::Asker;
 use crate::http::client_limit::{Guest, Slot};
-use crate::http::guard::guest;
+use crate::http::guard::{InForce, guest, revoked};
 use crate::http::reply::Failure;
 use crate::http::request::{client_request_id, parse, read_body};
 
@@ -25,6 +25,8 @@ pub struct Call {
     pub body: Bytes,
     /// Whose places it takes.
     pub(super) guest: Guest,
+    /// The same key, for a request that waits.
+    pub(super) key: Option<InForce>,
 }
 
 impl FromRequest<Engine> for Call {
@@ -34,8 +36,9 @@ impl FromRequest<Engine> for Call {
         let (mut parts, body) = request.into_parts();
         let Ok(asker) = Asker::from_request_parts(&mut parts, engine).await;
         let guest = guest(&parts.extensions);
+        let key = parts.extensions.get::<InForce>().cloned();
         let body = read_body(&parts.headers, body).await?;
-        Ok(Self { asker, headers: parts.headers, body, guest })
+        Ok(Self { asker, headers: parts.headers, body, guest, key })
     }
 }
 
@@ -51,6 +54,11 @@ impl Call {
     /// How the client named the request, if it did.
     pub fn request_id(&self) -> Option<&str> {
         client_request_id(&self.headers)
+    }
+
+    /// Resolves with a refusal when the key ends while the request waits; never without a key.
+    pub fn revoked(&self) -> impl Future<Output = OjsError> + Send + 'static {
+        revoked(self.key.clone())
     }
 
     /// A place for a request that waits; none is needed when it does not.

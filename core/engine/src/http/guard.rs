@@ -14,7 +14,7 @@ use ojs_model::{ErrorCode, OjsError, Timestamp};
 
 use crate::engine::Engine;
 use crate::features::sessions::commands::GetSession;
-use crate::features::sessions::cookie;
+use crate::features::sessions::{cookie, watch};
 use crate::http::access::{Access, Holder, Permission};
 use crate::http::client_limit::{Guest, Peer};
 use crate::http::hosts::Hosts;
@@ -31,11 +31,14 @@ struct Shown(Result<Holder, Failure>);
 #[derive(Debug, Clone)]
 pub struct Caller(pub Holder);
 
-/// The key of a request whose answer may last: a stream of events ends with its key.
+/// The key of a request whose answer may last: a stream of events ends with its key, and with the session that it was
+/// opened in.
 #[derive(Debug, Clone)]
 pub struct InForce {
     access: Arc<Access>,
     holder: Holder,
+    /// Id of the session, and the engine that knows it.
+    session: Option<(Arc<str>, Engine)>,
 }
 
 impl InForce {
@@ -44,9 +47,15 @@ impl InForce {
         &self.holder
     }
 
-    /// Resolves when the key is no longer in force as it was.
+    /// Resolves when the key is no longer in force as it was, or its session is over.
     pub async fn ended(&self) {
-        self.access.ended(&self.holder).await;
+        match &self.session {
+            None => self.access.ended(&self.holder).await,
+            Some((id, engine)) => tokio::select! {
+                () = self.access.ended(&self.holder) => {}
+                () = watch::over(engine, id) => {}
+            },
+        }
     }
 
     /// An answer, which ends with the key if it is a stream of events. A client that connects again is told why.
@@ -60,9 +69,14 @@ impl InForce {
     }
 }
 
-/// The request came with the cookie of a session instead of a key; when it ends.
-#[derive(Debug, Clone, Copy)]
-pub struct InSession(pub Timestamp);
+/// The request came with the cookie of a session instead of a key.
+#[derive(Debug, Clone)]
+pub struct InSession {
+    /// When the session ends.
+    pub ends_at: Timestamp,
+    /// Its id.
+    id: Arc<str>,
+}
 
 /// Finds the holder of the key of a request: by the key itself, or by a session that stands for it.
 #[derive(Debug, Clone)]
@@ -81,7 +95,8 @@ pub async fn guard(State((gate, needs)): State<(Gate, Permission)>, mut request:
     let allowed = allowed.and_then(|holder| holder.check(needs).map(|()| holder).map_err(Failure::from));
     match allowed {
         Ok(holder) => {
-            let key = InForce { access: Arc::clone(&gate.access), holder: holder.clone() };
+            let session = request.extensions().get::<InSession>().map(|known| (Arc::clone(&known.id), gate.engine.clone()));
+            let key = InForce { access: Arc::clone(&gate.access), holder: holder.clone(), session };
             request.extensions_mut().insert(key.clone());
             request.extensions_mut().insert(Caller(holder));
             key.bound(next.run(request).await)
@@ -119,12 +134,25 @@ impl Gate {
 
     /// The holder of the key that a session stands for. It ends with its time, and with the key.
     async fn of_session(&self, id: String, request: &mut Request) -> Result<Holder, Failure> {
-        let found = self.engine.query(GetSession(id)).await?;
+        let found = self.engine.query(GetSession(id.clone())).await?;
         let row = found.filter(|row| row.expires_at > self.engine.now().as_millis()).ok_or_else(over)?;
         let holder = self.access.holder_named(&row.key_name).filter(|holder| holder.mark() == row.key_mark);
         let holder = holder.ok_or_else(over)?;
-        request.extensions_mut().insert(InSession(Timestamp::from_millis(row.expires_at)));
+        request.extensions_mut().insert(InSession { ends_at: Timestamp::from_millis(row.expires_at), id: id.into() });
         Ok(holder)
+    }
+}
+
+/// Resolves with a refusal when the key of a request ends while the request waits; never without a key.
+pub async fn revoked(key: Option<InForce>) -> OjsError {
+    match key {
+        None => std::future::pending().await,
+        Some(key) => {
+            key.ended().await;
+            let message =
+                "The key of this request ended while the request waited: it was revoked or changed, or its session is over.";
+            OjsError::new(ErrorCode::Unauthenticated, message).with_hint("Send the request again with a key that is in force.")
+        }
     }
 }
 

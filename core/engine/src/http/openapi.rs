@@ -12,7 +12,8 @@ pub async fn document() -> Json {
     let codes: Vec<&str> = ErrorCode::CATALOGUE.iter().map(|entry| entry.wire).collect();
     let states = JobState::ALL.map(JobState::as_str);
     let text = DOCUMENT
-        .replace("{version}", env!("CARGO_PKG_VERSION"))
+        // With its quotes: paths have a parameter of the same name.
+        .replace("\"{version}\"", &json!(env!("CARGO_PKG_VERSION")).to_string())
         .replace("{specification}", SPEC_VERSION)
         .replace("\"{codes}\"", &json!(codes).to_string())
         .replace("\"{states}\"", &json!(states).to_string());

@@ -182,6 +182,8 @@ pub const OPERATIONS: &[Operation] = &[
     at("DELETE", "/session", Read),
     at("GET", "/jobs/{id}/history", Read),
     at("GET", "/jobs/{id}/lineage", Read),
+    at("DELETE", "/jobs/{id}/history", Operate),
+    at("GET", "/history/stats", Inspect),
     at("GET", "/history", Inspect),
     at("GET", "/admin/errors", Inspect),
     at("GET", "/admin/errors/{fingerprint}", Inspect),

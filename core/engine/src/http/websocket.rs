@@ -139,12 +139,14 @@ impl Conversation {
         let mut next_ping = Instant::now() + PING_EVERY;
         // Every message of a client proves that it is there.
         let mut answer_until: Option<Instant> = None;
+        // Made once: with a session, each look at it is a query.
+        let mut over = std::pin::pin!(ended(self.key.clone()));
         loop {
             let until = answer_until.map_or(next_ping, |at| at.min(next_ping));
-            let (engine, key, channels, turn) = (&self.engine, &self.key, &mut self.channels, &mut self.turn);
+            let (engine, channels, turn) = (&self.engine, &mut self.channels, &mut self.turn);
             tokio::select! {
                 () = engine.closed() => return goodbye(socket).await,
-                () = ended(key.as_ref()) => return close(socket, close_code::POLICY, "the key is not in force any more").await,
+                () = &mut over => return close(socket, close_code::POLICY, "the key is not in force any more").await,
                 (index, lines) = news(channels, turn) => self.forward(socket, index, lines).await?,
                 message = socket.recv() => {
                     answer_until = None;
@@ -297,8 +299,8 @@ impl Conversation {
     }
 }
 
-/// Resolves when the key of the connection is no longer in force; never without one.
-async fn ended(key: Option<&InForce>) {
+/// Resolves when the key of the connection is no longer in force, or its session is over; never without one.
+async fn ended(key: Option<InForce>) {
     match key {
         Some(key) => key.ended().await,
         None => std::future::pending().await,

@@ -132,7 +132,7 @@ pub async fn fetch(State(engine): State<Engine>, call: Call) -> Result<Json, Fai
     let claim = Claim { key: call.asker.key.clone(), ..request.claim(&engine, 1)? };
     let wait = request.wait();
     let _seat = call.slot(&engine, wait)?;
-    let Exchanged { jobs, .. } = engine.exchange(Vec::new(), Some(claim), wait).await?;
+    let Exchanged { jobs, .. } = engine.exchange_while(Vec::new(), Some(claim), wait, call.revoked()).await?;
     let mut out = String::from("{");
     push_jobs(&mut out, &jobs);
     if let Some(first) = jobs.first() {
@@ -166,7 +166,7 @@ pub async fn exchange(State(engine): State<Engine>, call: Call) -> Result<Json, 
         Err(_) if !reports.is_empty() => (None, Duration::ZERO),
         slot => (slot?, wait),
     };
-    let Exchanged { results, jobs, .. } = engine.exchange(reports, claim, wait).await?;
+    let Exchanged { results, jobs, .. } = engine.exchange_while(reports, claim, wait, call.revoked()).await?;
     let mut results = results.into_iter();
     let mut out = String::with_capacity(128 + ids.len() * 80 + jobs.len() * 512);
     out.push_str("{\"results\":[");
@@ -274,7 +274,7 @@ pub async fn nack(State(engine): State<Engine>, call: Call) -> Result<Json, Fail
 
 /// Writes one outcome and answers in the union of the documented forms (protocol section 3.6).
 async fn settle(engine: &Engine, report: OutcomeReport) -> Result<Json, Failure> {
-    let Exchanged { results, .. } = engine.exchange(vec![report], None, Duration::ZERO).await?;
+    let Exchanged { results, .. } = engine.exchange(vec![report], None).await?;
     let answer = results.into_iter().next().unwrap_or_else(|| Err(OjsError::new(ErrorCode::InternalError, "No answer.")));
     let Finished { row, job, .. } = answer?;
     let mut out = String::from("{");

@@ -51,6 +51,8 @@ pub mod flag {
     pub const CHECKPOINT_ENDS: u32 = 1 << 19;
     /// An attempt of the job has reported progress.
     pub const PROGRESS: u32 = 1 << 20;
+    /// The history of the job was deleted: a record of `history_cuts` says up to when.
+    pub const CUT: u32 = 1 << 21;
 }
 
 /// Tickets begin with the time: room for a million entries a millisecond.

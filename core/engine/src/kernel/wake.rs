@@ -23,6 +23,8 @@ const ENDPOINTS: &str = "endpoints:";
 const OPERATIONS: &str = "operations:";
 /// How the names of [`Signal::Operation`] begin.
 const OPERATION: &str = "operation:";
+/// How the names of [`Signal::Session`] begin.
+const SESSION: &str = "session:";
 
 /// What wakes waiting requests beside new jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub enum Signal {
     Operations,
     /// The bulk operation of this id has changed its state.
     Operation(JobId),
+    /// The session of this id is over: its streams end.
+    Session(String),
 }
 
 impl Signal {
@@ -54,6 +58,7 @@ impl Signal {
             Self::Endpoints => ENDPOINTS.to_owned(),
             Self::Operations => OPERATIONS.to_owned(),
             Self::Operation(id) => format!("{OPERATION}{id}"),
+            Self::Session(id) => format!("{SESSION}{id}"),
         }
     }
 }

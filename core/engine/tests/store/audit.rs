@@ -35,6 +35,7 @@ async fn filled(b: &Bench) {
     let long = b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"long"}}"#).await;
     b.claim_for(Some("w"), &["long"], 1).await;
     assert_eq!(b.http("PUT", &format!("/jobs/{long}/progress"), r#"{"progress":0.5,"checkpoint":{"page":7}}"#).await.0, 200);
+    assert_eq!(b.http("DELETE", &format!("/jobs/{long}/history"), "").await.0, 200);
     let dead = r#"{"type":"t","args":[],"options":{"queue":"dead","retry":{"max_attempts":1,"on_exhaustion":"dead_letter"}}}"#;
     b.enqueue(dead).await;
     let job = b.claim_for(Some("w"), &["dead"], 1).await.remove(0);
@@ -107,6 +108,13 @@ const DAMAGES: &[(&str, &str, &str, &str)] = &[
         "says it has",
         "INSERT INTO checkpoints VALUES (x'00000000000000000000000000000007', 1, '1', 0, 0)",
         "INSERT INTO ojs_checkpoints VALUES ('00000000-0000-0000-0000-000000000007', 1, '1', 0, false)",
+    ),
+    ("history_cuts", "its history was deleted", "DELETE FROM history_cuts", "DELETE FROM ojs_history_cuts"),
+    (
+        "history_cuts",
+        "says its history",
+        "INSERT INTO history_cuts VALUES (x'00000000000000000000000000000007', 1, 0)",
+        "INSERT INTO ojs_history_cuts VALUES ('00000000-0000-0000-0000-000000000007', 1, 0)",
     ),
     ("progress", "fraction", "UPDATE progress SET fraction = 7", "UPDATE ojs_progress SET fraction = 7"),
     ("progress", "attempt runs", "UPDATE progress SET active_at = 0", "UPDATE ojs_progress SET active_at = 0"),

@@ -2,11 +2,13 @@
 use std::time::Duration;
 
 use ojs_engine::command::Cancel;
+use ojs_engine::{Engine, EngineOptions, HistoryOptions};
 use ojs_model::{JobId, JobState};
 use serde_json::{Value, json};
 
 use crate::admin_http::get;
 use crate::support::{Bench, seconds};
+use crate::tenants::ask;
 
 crate::on_every_store!(
     a_history_names_every_event_that_the_document_asks_for,
@@ -25,6 +27,9 @@ crate::on_every_store!(
     what_is_not_there_has_no_history,
     a_search_finds_the_newest_first_and_goes_back_page_by_page,
     a_search_is_narrowed_by_type_queue_actor_and_time,
+    a_deleted_history_is_not_shown_and_its_job_stays,
+    a_history_reaches_back_thirty_days,
+    figures_of_events_are_grouped_by_periods,
 );
 
 const RETRIED: &str = r#"{"type":"t","args":[{"n":1}],"options":{"queue":"q","retry":{"max_attempts":3,"initial_interval":"PT2S","jitter":false}}}"#;
@@ -315,4 +320,118 @@ async fn a_search_is_narrowed_by_type_queue_actor_and_time(b: Bench) {
     }
     let (_, headers, _) = crate::tenants::ask(b.engine.router(), &[], "GET", "/history?limit=5000", &Value::Null).await;
     assert_eq!(headers["x-ojs-limit-clamped"], "1000");
+}
+
+async fn a_deleted_history_is_not_shown_and_its_job_stays(b: Bench) {
+    let (id, other) = (b.enqueue(RETRIED).await, b.enqueue(RETRIED).await);
+    let job = b.claim(1).await.remove(0);
+    assert_eq!(job.row.id, id);
+    b.advance(seconds(1)).await;
+    b.nack(&job, r#"{"code":"timeout","type":"Timeout","message":"no answer"}"#).await.unwrap();
+    let path = format!("/jobs/{id}/history");
+    let events = b.history(id).await["total"].as_u64().unwrap();
+    assert!(events >= 6, "{events}");
+    let (status, deleted) = b.http("DELETE", &path, "").await;
+    assert_eq!((status, &deleted["deleted"], &deleted["events_deleted"]), (200, &json!(true), &json!(events)));
+    let history = b.history(id).await;
+    assert_eq!((&history["events"], &history["attempts"], &history["total"]), (&json!([]), &json!([]), &json!(0)));
+    let (_, found) = b.http("GET", "/history?limit=1000", "").await;
+    let of =
+        |wanted: JobId| found["events"].as_array().unwrap().iter().filter(|event| event["job_id"] == wanted.to_string()).count();
+    assert_eq!((of(id), of(other) > 0), (0, true), "the search over all jobs does not find it, and finds others: {found}");
+    let (_, seen) = b.http("GET", &format!("/jobs/{id}"), "").await;
+    assert_eq!(
+        (&seen["job"]["state"], &seen["job"]["errors"][0]["message"]),
+        (&json!("retryable"), &json!("no answer")),
+        "{seen}"
+    );
+    // What happens from now on is shown; then it is deleted as well.
+    b.advance(seconds(3)).await;
+    let job = loop {
+        let job = b.claim(1).await.remove(0);
+        if job.row.id == id {
+            break job;
+        }
+    };
+    b.advance(seconds(1)).await;
+    b.ack(&job).await.unwrap();
+    let history = b.history(id).await;
+    let told = told(&history);
+    assert!(told.contains(&"attempt_completed".to_owned()) && !told.contains(&"attempt_failed".to_owned()), "{told:?}");
+    let attempts: Vec<&Value> = history["attempts"].as_array().unwrap().iter().map(|attempt| &attempt["attempt"]).collect();
+    assert_eq!(attempts, [&json!(2)]);
+    assert_eq!(b.http("DELETE", &path, "").await.1["events_deleted"], history["total"]);
+    assert_eq!(b.http("DELETE", &path, "").await.1["events_deleted"], 0);
+    assert_eq!(b.http("DELETE", &format!("/jobs/{}/history", JobId::now_v7()), "").await.0, 404);
+    // The record goes with the job: the audit at the end of the test would find it.
+    let delete = json!({"job_ids": [id.to_string()]}).to_string();
+    assert_eq!(b.http("POST", "/jobs/bulk/delete", &delete).await.0, 200);
+    assert_eq!(b.http("GET", &path, "").await.0, 404);
+}
+
+async fn a_history_reaches_back_thirty_days(b: Bench) {
+    let id = b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"q","pending":true}}"#).await;
+    b.advance(seconds(29 * 86_400)).await;
+    assert_eq!(b.history(id).await["total"], 2, "created, and pending");
+    b.advance(seconds(2 * 86_400)).await;
+    assert_eq!(b.history(id).await["total"], 0);
+    assert_eq!(b.http("POST", &format!("/jobs/{id}/activate"), "{}").await.0, 200);
+    assert_eq!(told(&b.history(id).await), [">available"]);
+}
+
+#[tokio::test]
+async fn the_options_of_the_server_bound_histories() {
+    let b = Bench::memory().await;
+    let open =
+        async |history: HistoryOptions| Engine::open(EngineOptions { history, ..b.engine.options().clone() }).await.unwrap();
+    let few = open(HistoryOptions { max_events: 1, ..HistoryOptions::default() }).await;
+    let off = open(HistoryOptions { enabled: false, ..HistoryOptions::default() }).await;
+    let job = json!({"type": "t", "args": []});
+    for (engine, status) in [(few, 200), (off, 422)] {
+        let made = ask(engine.router(), &[], "POST", "/jobs", &job).await.2;
+        let path = format!("/jobs/{}/history", made["job"]["id"].as_str().unwrap());
+        let (answered, _, history) = ask(engine.router(), &[], "GET", &path, &Value::Null).await;
+        assert_eq!(answered, status, "{history}");
+        match status {
+            200 => assert_eq!(told(&history), [">available"], "the newest"),
+            _ => assert_eq!(history["error"]["code"], "unsupported"),
+        }
+        for path in ["/history", "/history/stats"] {
+            assert_eq!(ask(engine.router(), &[], "GET", path, &Value::Null).await.0, status, "{path}");
+        }
+    }
+}
+
+async fn figures_of_events_are_grouped_by_periods(b: Bench) {
+    for _ in 0..2 {
+        b.job().await;
+    }
+    b.advance(seconds(1)).await;
+    let job = b.claim(1).await.remove(0);
+    b.advance(seconds(2)).await;
+    b.ack(&job).await.unwrap();
+    b.advance(seconds(3_600)).await;
+    b.http("POST", "/jobs", r#"{"type":"t","args":[],"options":{"queue":"other"}}"#).await;
+    let (_, hours) = b.http("GET", "/history/stats", "").await;
+    let [first, second] = [0, 1].map(|n| hours["buckets"][n].clone());
+    assert_eq!((&hours["group_by"], hours["buckets"].as_array().unwrap().len()), (&json!("hour"), 2), "{hours}");
+    assert_eq!(
+        (&first["timestamp"], &second["timestamp"]),
+        (&json!("2026-01-01T00:00:00.000Z"), &json!("2026-01-01T01:00:00.000Z"))
+    );
+    let events = json!({"job.created": 2, "job.attempt_completed": 1, "job.attempt_failed": 0, "job.discarded": 0});
+    assert_eq!((&first["events"], &second["events"]["job.created"]), (&events, &json!(1)));
+    for member in ["avg_duration_ms", "p95_duration_ms"] {
+        assert!((1_700.0..2_300.0).contains(&first[member].as_f64().unwrap()), "{member}: {first}");
+        assert_eq!(second[member], Value::Null);
+    }
+    let (_, day) = b.http("GET", "/history/stats?group_by=day&queues=other", "").await;
+    assert_eq!((&day["buckets"][0]["events"]["job.created"], day["buckets"].as_array().unwrap().len()), (&json!(1), 1), "{day}");
+    let (_, minutes) = b.http("GET", "/history/stats?group_by=minute&end=2026-01-01T00:30:00Z", "").await;
+    assert_eq!(minutes["buckets"].as_array().unwrap().len(), 1, "{minutes}");
+    for (query, status) in
+        [("group_by=week", 400), ("queues=none", 404), ("job_types=t", 501), ("group_by=minute&start=2025-12-20T00:00:00Z", 400)]
+    {
+        assert_eq!(b.http("GET", &format!("/history/stats?{query}"), "").await.0, status, "{query}");
+    }
 }

@@ -17,7 +17,7 @@ crate::on_every_store!(a_stranger_neither_sees_nor_changes_anything);
 const SECRET: &str = "sesame";
 
 /// What is asked. `$job`, `$active`, `$done`, `$dead`, `$flow`, `$bulk`, `$error`, `$train`, `$cron`, `$queue`, `$key`,
-/// `$hook` and `$delivery` stand for things of the owner, and then for things that are not there.
+/// `$type`, `$uri`, `$hook` and `$delivery` stand for things of the owner, and then for things that are not there.
 #[rustfmt::skip]
 const PROBES: &[(&str, &str, &str)] = &[
     ("GET", "/health", ""),
@@ -42,6 +42,7 @@ const PROBES: &[(&str, &str, &str)] = &[
     ("GET", "/history", ""),
     ("GET", "/history?queues=$queue", ""),
     ("GET", "/jobs/$active/history", ""),
+    ("DELETE", "/jobs/$active/history", ""),
     ("GET", "/jobs/$dead/lineage", ""),
     ("POST", "/jobs/$job/activate", "{}"),
     ("GET", "/jobs/$done/result", ""),
@@ -86,6 +87,21 @@ const PROBES: &[(&str, &str, &str)] = &[
     ("GET", "/queues/$queue", ""),
     ("GET", "/queues/$queue/stats", ""),
     ("GET", "/queues/$queue/events", ""),
+    ("GET", "/schemas", ""),
+    ("GET", "/schemas/$type", ""),
+    ("GET", "/schemas/$uri", ""),
+    ("GET", "/schemas/$type/versions", ""),
+    ("GET", "/schemas/$type/1.0.0", ""),
+    ("PATCH", "/schemas/$type/1.0.0", r#"{"mode":"off"}"#),
+    ("DELETE", "/schemas/$type/1.0.0", ""),
+    ("DELETE", "/schemas/$uri", ""),
+    ("GET", "/admin/schemas/$type", ""),
+    ("GET", "/admin/schemas/$type/versions", ""),
+    ("GET", "/admin/schemas/$type/1.0.0", ""),
+    ("DELETE", "/admin/schemas/$type/1.0.0", ""),
+    ("POST", "/jobs", r#"{"type":"$type","args":[],"options":{"queue":"mine"}}"#),
+    ("POST", "/schemas", r#"{"job_type":"$type","version":"1.0.0","schema":{"minItems":9}}"#),
+    ("PUT", "/admin/schemas/$type/1.1.0", r#"{"schema":{"minItems":9}}"#),
     ("GET", "/rate-limits", ""),
     ("GET", "/rate-limits/$key", ""),
     ("GET", "/events", ""),
@@ -171,6 +187,9 @@ async fn world(b: &Bench) -> Names {
     ask("POST", "/workers/nack", json!({"job_id": held[1], "lease_token": token(1), "error": error})).await;
     let step = json!({"type": "sesame.step", "args": [SECRET], "options": {"queue": SECRET}});
     let flow = ask("POST", "/workflows", json!({"type": "chain", "name": SECRET, "steps": [step.clone(), step.clone()]})).await;
+    let schema = json!({"minItems": 1, "title": SECRET});
+    let schema = json!({"job_type": "sesame.checked", "version": "1.0.0", "schema": schema, "mode": "strict"});
+    ask("POST", "/schemas", schema).await;
     ask("POST", "/cron", json!({"name": SECRET, "expression": "0 0 1 1 *", "job_template": step})).await;
     let waiting = ids.iter().find(|id| !held.contains(&id.as_str())).unwrap().clone();
     let [done, dead, active] = [0, 1, 2].map(|n| held[n].to_owned());
@@ -189,6 +208,7 @@ async fn world(b: &Bench) -> Names {
     let (_, _, ended) = ask_as_owner(b, "GET", &format!("/admin/bulk/{bulk}?wait_ms=60000"), &Value::Null).await;
     assert_eq!(ended["state"], "completed", "{ended}");
     let named = ["$train", "$cron", "$queue", "$key"].map(|name| (name, SECRET.to_owned()));
+    let of_schema = [("$uri", "urn:ojs:schema:sesame.checked:v1.0.0"), ("$type", "sesame.checked")];
     let (_, _, failed) = ask_as_owner(b, "GET", "/admin/errors", &Value::Null).await;
     let error = failed["items"][0]["fingerprint"].as_str().unwrap().to_owned();
     let (hook, delivery) = webhook(b).await;
@@ -203,7 +223,8 @@ async fn world(b: &Bench) -> Names {
         ("$flow", flow),
         ("$bulk", bulk),
     ];
-    with_ids.into_iter().chain(named).collect()
+    let of_schema = of_schema.map(|(name, value)| (name, value.to_owned()));
+    with_ids.into_iter().chain(of_schema).chain(named).collect()
 }
 
 /// A subscription of the owner, and a delivery of it that waits. It is not active any more, so nothing happens to it.
@@ -238,6 +259,10 @@ fn nothing(names: &Names) -> Names {
     let fresh = |name: &str| {
         if name.starts_with("$train") || name.starts_with("$cron") || name.starts_with("$queue") || name.starts_with("$key") {
             "nowhere".to_owned()
+        } else if name == "$type" {
+            "nowhere.checked".to_owned()
+        } else if name == "$uri" {
+            "urn:ojs:schema:nowhere.checked:v1.0.0".to_owned()
         } else if name == "$error" {
             "0123456789abcdef".to_owned()
         } else {
@@ -280,9 +305,12 @@ async fn everything(b: &Bench, names: &Names) -> Vec<Value> {
         "/cron",
         "/queues/sesame",
         "/rate-limits",
+        "/schemas/$type/versions",
         "/events?limit=1000",
         "/jobs/$done/result",
         "/jobs/$active/progress",
+        "/jobs/$dead/history",
+        "/jobs/$active/history",
         "/jobs/$active/checkpoint",
         "/trains",
         "/trains/$train",
@@ -335,6 +363,8 @@ fn pattern(path: &str) -> String {
         "$cron" | "$queue" => "{name}".to_owned(),
         "$key" => "{key}".to_owned(),
         "$error" => "{fingerprint}".to_owned(),
+        "$type" | "$uri" => "{type}".to_owned(),
+        "1.0.0" | "1.1.0" => "{version}".to_owned(),
         part if part.contains('$') => "{id}".to_owned(),
         part => part.to_owned(),
     };

@@ -69,6 +69,7 @@ mod streams;
 mod support;
 mod tenant_features;
 mod tenant_limits;
+mod tenant_schemas;
 mod tenants;
 mod timeouts;
 mod traces;

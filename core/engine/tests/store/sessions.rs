@@ -10,6 +10,7 @@ use ojs_model::Timestamp;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
+use crate::streams::Listener;
 use crate::support::Bench;
 
 crate::on_every_store!(
@@ -17,6 +18,7 @@ crate::on_every_store!(
     a_session_ends_after_twelve_hours_and_not_later_by_use,
     a_session_ends_with_its_key_and_with_its_roles,
     signing_out_ends_the_session_everywhere,
+    streams_end_with_their_session,
     only_a_page_of_the_server_changes_anything_with_a_cookie,
     a_session_of_a_tenant_sees_that_tenant,
     a_key_has_a_bounded_number_of_sessions,
@@ -149,6 +151,41 @@ async fn signing_out_ends_the_session_everywhere(b: Bench) {
     assert!(cookie.unwrap().starts_with("ojs_session=; Max-Age=0; Path=/"));
     assert_eq!(browser.about(&here).await.0, 401, "a copy of the cookie is worth nothing");
     assert_eq!(browser.about(&there).await.0, 200, "another browser of the same person");
+}
+
+async fn streams_end_with_their_session(b: Bench) {
+    let browser = Browser::of(&b, &[("ann", Role::Viewer)]);
+    let id = b.job().await;
+    let open = async |cookie: &str, path: &str| {
+        let request = Request::get(format!("/ojs/v1/{path}")).header("cookie", cookie).body(Body::empty()).unwrap();
+        let response = browser.router.clone().oneshot(request).await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        let mut stream = Listener::of(response.into_body());
+        assert!(stream.block().await.unwrap().starts_with("retry:"));
+        stream
+    };
+    let (oldest, here) = (browser.sign_in(0).await, browser.sign_in(0).await);
+    b.clock.advance(Duration::from_millis(1));
+    let there = browser.sign_in(0).await;
+    let mut ending = Vec::new();
+    for path in ["events/stream", "queues/q/events", &format!("jobs/{id}/result/stream")] {
+        ending.push(open(&here, path).await);
+    }
+    let mut going_on = open(&there, "events/stream").await;
+    let mut of_oldest = open(&oldest, "queues/q/events").await;
+    assert_eq!(browser.ask("DELETE", "/session", &[("cookie", &here), OWN_PAGE], "").await.0, 204);
+    for stream in &mut ending {
+        assert_eq!(stream.next().await, None, "it ends without another event");
+    }
+    // A session that makes room for another one is over as well.
+    for _ in 0..99 {
+        b.clock.advance(Duration::from_millis(1));
+        browser.sign_in(0).await;
+    }
+    assert_eq!(of_oldest.next().await, None);
+    assert_eq!(browser.about(&oldest).await.0, 401);
+    b.job().await;
+    assert!(going_on.next().await.is_some(), "another session of the same key");
 }
 
 async fn only_a_page_of_the_server_changes_anything_with_a_cookie(b: Bench) {

@@ -12,6 +12,7 @@ crate::on_every_store!(
     a_report_of_a_stranger_changes_nothing_of_the_holders,
     what_holds_a_job_beside_its_tenant_keeps_no_job_for_ever,
     webhooks_of_a_tenant_get_its_own_events_only,
+    what_a_tenant_has_set_up_is_deleted_with_it,
 );
 
 /// A successful request of a tenant.
@@ -155,4 +156,33 @@ async fn webhooks_of_a_tenant_get_its_own_events_only(b: Bench) {
     let (status, _, refused) = ask(b.engine.router(), &tenant, "POST", "/webhooks/subscriptions", &body(&own)).await;
     assert_eq!((status, &refused["error"]["details"]["max_subscriptions"]), (409, &json!(20)), "{refused}");
     of(&b, "b", "POST", "/webhooks/subscriptions", body(&own)).await;
+}
+
+async fn what_a_tenant_has_set_up_is_deleted_with_it(b: Bench) {
+    let entry = json!({"name": "tick", "expression": "* * * * *", "job_template": {"type": "t", "args": []}});
+    let hook = json!({"url": "http://127.0.0.1:9/", "events": ["job.*"], "active": false});
+    let schema = json!({"job_type": "t", "version": "1", "schema": {"maxItems": 0}, "mode": "strict"});
+    let lists = [("/webhooks/subscriptions", "subscriptions"), ("/cron", "crons"), ("/schemas", "schemas")];
+    for tenant in ["acme", "blog"] {
+        for ((path, _), body) in lists.iter().zip([&hook, &entry, &schema]) {
+            of(&b, tenant, "POST", path, body.clone()).await;
+        }
+        b.job_of(tenant).await;
+        let held = b.fetch_of(Some(tenant), 1).await.remove(0);
+        b.ack_of(tenant, &held).await;
+    }
+    assert_eq!(b.http("DELETE", "/admin/tenants/acme", "").await.0, 200);
+    for (path, member) in lists {
+        let (_, all) = b.http("GET", path, "").await;
+        assert_eq!(all[member].as_array().map(Vec::len), Some(1), "{path}: what is left is of the other tenant: {all}");
+    }
+    // No cron entry makes the tenant anew.
+    b.advance(std::time::Duration::from_secs(120)).await;
+    assert_eq!(b.http("GET", "/admin/tenants/acme", "").await.0, 404);
+    assert_eq!(b.http("GET", "/admin/tenants/blog", "").await.0, 200);
+    let wrong = json!({"type": "t", "args": [1]});
+    for (tenant, status) in [("acme", 201), ("blog", 400)] {
+        assert_eq!(b.of(tenant, "POST", "/jobs", wrong.clone()).await.0, status, "{tenant}");
+    }
+    assert_eq!(of(&b, "acme", "GET", "/webhooks/subscriptions", Value::Null).await["subscriptions"], json!([]));
 }

@@ -1,10 +1,12 @@
 //! The long-poll wait, through the router: wake-ups, time-outs, callers that hang up.
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
 use ojs_engine::Engine;
-use ojs_model::JobState;
+use ojs_engine::access::{Access, KeyFile, Role};
+use ojs_model::{JobState, Timestamp};
 use tower::ServiceExt;
 
 use crate::nodes::application;
@@ -14,6 +16,7 @@ crate::on_every_store!(
     a_waiting_fetch_is_woken,
     a_caller_that_hangs_up_gives_its_jobs_back,
     closing_ends_the_wait,
+    a_waiting_fetch_gets_no_job_once_its_key_is_revoked,
     every_waiting_fetch_gets_one_of_many_jobs
 );
 
@@ -125,4 +128,47 @@ async fn so_does_one_that_wants_some_types_only() {
 #[tokio::test]
 async fn so_does_one_for_a_job_with_a_version() {
     passed_over(WAITING, r#"{"type":"t","args":[],"version":2,"options":{"queue":"q"}}"#).await;
+}
+
+async fn a_waiting_fetch_gets_no_job_once_its_key_is_revoked(b: Bench) {
+    let path = b.dir.path().join("keys.json");
+    let mut file = KeyFile::default();
+    let bearer = format!("Bearer {}", file.add("gone", vec![Role::Worker], Timestamp::from_millis(0)).unwrap());
+    file.write(&path).unwrap();
+    let access = Arc::new(Access::open(&path).unwrap());
+    let router = b.engine.guarded_router(Arc::clone(&access));
+    let ask = async |path: &str, worker: &str| {
+        let body = serde_json::json!({"queues": ["q"], "count": 1, "wait_ms": 60_000, "worker_id": worker}).to_string();
+        let request = Request::post(format!("/ojs/v1/workers/{path}")).header("authorization", &bearer);
+        let request = request.header("content-type", "application/json").body(Body::from(body)).unwrap();
+        let response = router.clone().oneshot(request).await.unwrap();
+        let status = response.status().as_u16();
+        let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        (status, serde_json::from_slice::<serde_json::Value>(&bytes).unwrap())
+    };
+    let revoke = async {
+        // Both have looked once, and wait.
+        while b.http("GET", "/admin/workers", "").await.1["items"].as_array().is_none_or(|workers| workers.len() < 2) {
+            tokio::task::yield_now().await;
+        }
+        KeyFile::change(&path, false, |file| file.revoke("gone")).unwrap();
+        access.reload().unwrap();
+        b.job().await
+    };
+    let all = async { tokio::join!(ask("fetch", "w1"), ask("exchange", "w2"), revoke) };
+    let (fetched, exchanged, id) = tokio::time::timeout(WOKEN, all).await.expect("answered long before their 60 s");
+    for (status, body) in [fetched, exchanged] {
+        assert_eq!((status, body["error"]["code"].as_str()), (401, Some("unauthenticated")), "{body}");
+        assert!(body["error"]["message"].as_str().unwrap().contains("while the request waited"), "{body}");
+    }
+    // A claim that was under way is undone, so the job is there for others.
+    let claimed = async {
+        loop {
+            if let Some(job) = b.claim(1).await.pop() {
+                break job;
+            }
+        }
+    };
+    let job = tokio::time::timeout(Duration::from_secs(60), claimed).await.expect("no claim of a revoked key lasts");
+    assert_eq!(job.row.id, id);
 }

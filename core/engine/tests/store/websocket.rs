@@ -321,7 +321,7 @@ async fn keys_see_what_they_may_see(b: Bench) {
     assert_eq!(served.refusal(&[("authorization", "Bearer nonsense")]).await, 401);
     let bearer = |n: usize| format!("Bearer {}", keys[n]);
     let job = json!({"type": "t", "args": [], "options": {"queue": "q"}});
-    let made = crate::tenants::ask(router, &[("authorization", &bearer(0))], "POST", "/jobs", &job).await.2;
+    let made = crate::tenants::ask(router.clone(), &[("authorization", &bearer(0))], "POST", "/jobs", &job).await.2;
     let channel = format!("job:{}", made["job"]["id"].as_str().unwrap());
     let mut shop = served.try_open(&[("authorization", &bearer(0))]).await.unwrap();
     follow(&mut shop, &channel, json!({})).await;
@@ -339,6 +339,17 @@ async fn keys_see_what_they_may_see(b: Bench) {
     KeyFile::change(&path, false, |file| file.revoke("boss")).unwrap();
     access.reload().unwrap();
     let Some(Ok(Message::Close(Some(frame)))) = boss.next().await else { panic!("it outlives its key") };
+    assert_eq!((frame.code, &*frame.reason), (CloseCode::Policy, "the key is not in force any more"));
+    follow(&mut shop, &channel, json!({})).await;
+    // A connection that the cookie of a session has opened ends with the session.
+    let own_page = ("sec-fetch-site", "same-origin");
+    let begun = crate::tenants::ask(router.clone(), &[("authorization", &bearer(0))], "POST", "/session", &Value::Null).await;
+    let cookie = begun.1["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let mut page = served.try_open(&[("cookie", &cookie), own_page]).await.unwrap();
+    follow(&mut page, &channel, json!({})).await;
+    let ended = crate::tenants::ask(router, &[("cookie", &cookie), own_page], "DELETE", "/session", &Value::Null).await;
+    assert_eq!(ended.0, 204);
+    let Some(Ok(Message::Close(Some(frame)))) = page.next().await else { panic!("it outlives its session") };
     assert_eq!((frame.code, &*frame.reason), (CloseCode::Policy, "the key is not in force any more"));
     follow(&mut shop, &channel, json!({})).await;
 }

@@ -145,6 +145,19 @@ pub struct GetHistory {
     pub cursor: Option<String>,
 }
 
+/// What can be left out of [`Client::history_stats`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HistoryStats {
+    /// From this time on; without it an hour, a day or a month back.
+    pub start: Option<Timestamp>,
+    /// Before this time.
+    pub end: Option<Timestamp>,
+    /// Only events of jobs of these queues, with commas between them.
+    pub queues: Option<String>,
+    /// The length of each period; `hour` without it. One of minute, hour, day.
+    pub group_by: Option<String>,
+}
+
 /// What can be left out of [`Client::list_error_groups`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ListErrorGroups {
@@ -1138,6 +1151,34 @@ impl Client {
     pub async fn get_lineage(&self, id: &str) -> Result<Value, Error> {
         let answer = self.call(Method::GET, &format!("/jobs/{}/lineage", segment(id)), None).await?;
         answer::object(&answer)
+    }
+
+    /// Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is. The
+    /// errors and the result of the job are parts of the job: they go when the job is deleted.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn delete_history(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::DELETE, &format!("/jobs/{}/history", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// How many events happened in each minute, hour or day, with average and 95th percentile of the durations, the
+    /// oldest first. Periods in which nothing happened are left out. Figures are kept for a day by minutes and for a
+    /// month by hours. Durations come from classes, so they are off by 10 % at most. Figures are kept by queue, not
+    /// by job type: `job_types` is answered with 501.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`, `not_found`, `unsupported`.
+    pub async fn history_stats(&self, options: &HistoryStats) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("start", options.start.map(|value| value.to_string()).as_deref()),
+            ("end", options.end.map(|value| value.to_string()).as_deref()),
+            ("queues", options.queues.as_deref()),
+            ("group_by", options.group_by.as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/history/stats{query}"), None).await?;
+        answer::list(&answer, &["buckets"])
     }
 
     /// Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids,

@@ -136,6 +136,17 @@ pub trait CronTables: RecordTables {
         Records::<CronRow, _>::of(self).delete(&name)
     }
 
+    /// Deletes the entries of a tenant.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    fn forget_crons_of(&mut self, tenant: &str) -> Result<()> {
+        for row in self.crons()?.iter().filter(|row| row.tenant() == Some(tenant)) {
+            self.delete_cron(&row.name)?;
+        }
+        Ok(())
+    }
+
     /// Entries that are due, and those that have jobs waiting for another one to end.
     ///
     /// # Errors

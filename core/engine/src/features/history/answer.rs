@@ -2,7 +2,7 @@
 use ojs_model::{JobId, Timestamp};
 use serde_json::{Value, json};
 
-use super::attempts::Attempt;
+use super::attempts::{Attempt, Ended};
 use super::timeline::{HistoryEvent, attempt_value};
 
 /// What happened to a job.
@@ -34,6 +34,25 @@ impl Cursor {
 }
 
 impl History {
+    /// How many events there are.
+    pub(super) fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Without what happened before a time, and without all but the newest events.
+    pub(super) fn without(mut self, since: i64, most: usize) -> Self {
+        self.events.retain(|event| event.at >= since);
+        let surplus = self.events.len().saturating_sub(most);
+        self.events.drain(..surplus);
+        // An attempt that has not ended is going on, or was given back: then nothing says when.
+        self.attempts.retain(|attempt| match attempt.ended {
+            Ended::Not => true,
+            Ended::Released => attempt.started_at >= since,
+            _ => attempt.ended_at >= since,
+        });
+        self
+    }
+
     /// A page of events behind a cursor, and all attempts.
     pub(super) fn page(&self, after: Option<Cursor>, limit: usize) -> String {
         let begin = self.events.partition_point(|event| after.is_some_and(|after| Cursor::of(event) <= after));

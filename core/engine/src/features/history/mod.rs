@@ -2,11 +2,24 @@
 //!
 //! Nothing is written for it. The row of a job has its times, the entries of `errors` have one failed attempt each, and
 //! the event log has the details of the last start and of a cancellation while it is kept. So a history costs the jobs
-//! that are never looked at nothing, and is there for as long as its job (docs/adr/0046-history.md).
+//! that are never looked at nothing, and is there for as long as its job (docs/adr/0046-history.md). The only record is
+//! that of a history that was deleted (docs/adr/0072-deleted-histories.md).
 pub(crate) mod answer;
 mod attempts;
+mod audit;
 pub mod commands;
 mod lineage;
+pub mod records;
 pub(crate) mod routes;
+mod rules;
 mod search;
 mod timeline;
+
+use crate::kernel::hooks::Feature;
+
+/// Where it takes part in transactions.
+pub(crate) const FEATURE: Feature = Feature {
+    on_erase: Some(|transaction, row| transaction.erase_history_cut(row)),
+    audit: Some(audit::CHECKS),
+    ..Feature::NONE
+};

@@ -1,8 +1,12 @@
 //! What can be asked of the registry and changed in it.
-use ojs_model::OjsError;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use ojs_model::envelope::DEFAULT_TENANT;
+use ojs_model::{ErrorCode, OjsError};
 
 use crate::error::Applied;
-use crate::features::schemas::records::{Mode, SchemaRow, SchemaTables, Version};
+use crate::features::schemas::records::{Mode, SchemaRow, SchemaTables, Version, uri_of};
 use crate::features::schemas::rules::NewSchema;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
@@ -23,10 +27,8 @@ impl Command for RegisterSchema {
 /// Changes what happens to jobs that do not match a version.
 #[derive(Debug)]
 pub(crate) struct SetSchemaMode {
-    /// The job type.
-    pub(crate) job_type: String,
     /// The version.
-    pub(crate) version: Version,
+    pub(crate) name: Name,
     /// The new mode.
     pub(crate) mode: Mode,
 }
@@ -35,7 +37,7 @@ impl Command for SetSchemaMode {
     type Reply = SchemaRow;
 
     fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<SchemaRow> {
-        transaction.set_schema_mode(&self.job_type, &self.version, self.mode)
+        transaction.set_schema_mode(&self.name, self.mode)
     }
 }
 
@@ -47,7 +49,7 @@ impl Command for DeleteSchema {
     type Reply = SchemaRow;
 
     fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<SchemaRow> {
-        let row = self.0.find(transaction.tables)?;
+        let row = self.0.find_to_change(transaction.tables)?;
         transaction.tables.delete_schema(&row)?;
         Ok(row)
     }
@@ -64,15 +66,53 @@ pub(crate) enum Name {
     Uri(String),
 }
 
+/// The tenant of the running command that has schemas of its own, and no other view of the shared ones.
+fn tenant_of(tables: &mut dyn Tables) -> Option<Arc<str>> {
+    tables.names().scope.id().filter(|id| &***id != DEFAULT_TENANT).cloned()
+}
+
 impl Name {
+    /// The schema as the caller sees it: of a job type, the tenant's own versions hide those that all share.
     fn find(&self, tables: &mut dyn Tables) -> Applied<SchemaRow> {
-        let (row, told) = match self {
-            Self::Latest(job_type) => (tables.latest_schema(job_type)?, job_type.clone()),
-            Self::Version(job_type, version) => (tables.schema(job_type, version.rank)?, format!("{job_type}@{}", version.text)),
-            Self::Uri(uri) => (tables.schema_of_uri(uri)?, uri.clone()),
+        let tenant = tenant_of(tables);
+        let tenant = tenant.as_deref();
+        let row = match self {
+            Self::Latest(job_type) => tables.schema_for(tenant, job_type)?,
+            Self::Version(job_type, version) => match tables.schema_for(tenant, job_type)? {
+                Some(latest) => tables.schema(&latest.job_type, version.rank)?,
+                None => None,
+            },
+            Self::Uri(uri) => match tables.schema_of_uri(&uri_of(tenant, uri))? {
+                None => tables.schema_of_uri(uri)?,
+                own => own,
+            },
         };
-        Ok(row.ok_or_else(|| OjsError::not_found("schema", &told))?)
+        Ok(row.ok_or_else(|| OjsError::not_found("schema", &self.told()))?)
     }
+
+    /// The same for a change. What all tenants share is changed by operators.
+    pub(super) fn find_to_change(&self, tables: &mut dyn Tables) -> Applied<SchemaRow> {
+        let row = self.find(tables)?;
+        match tables.names().scope.id() {
+            Some(tenant) if row.tenant().is_none() => Err(shared(tenant).into()),
+            _ => Ok(row),
+        }
+    }
+
+    fn told(&self) -> String {
+        match self {
+            Self::Latest(name) | Self::Uri(name) => name.clone(),
+            Self::Version(job_type, version) => format!("{job_type}@{}", version.text),
+        }
+    }
+}
+
+/// A tenant asks for a change of what all tenants share.
+pub(super) fn shared(tenant: &str) -> OjsError {
+    let message = format!("All tenants share this schema: a caller of tenant '{tenant}' cannot change it.");
+    OjsError::new(ErrorCode::PermissionDenied, message)
+        .with_details(serde_json::json!({"tenant_id": tenant, "reason": "operators_only"}))
+        .with_hint("Register a schema of your own for the job type: it is used in place of the shared one.")
 }
 
 /// A schema and its text.
@@ -97,12 +137,16 @@ impl Query for SchemaVersions {
     type Reply = Vec<SchemaRow>;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
-        let rows = tables.schemas_of(&self.0)?;
-        if rows.is_empty() { Err(OjsError::not_found("schema", &self.0).into()) } else { Ok(rows) }
+        let tenant = tenant_of(tables);
+        match tables.schema_for(tenant.as_deref(), &self.0)? {
+            Some(latest) => Ok(tables.schemas_of(&latest.job_type)?),
+            None => Err(OjsError::not_found("schema", &self.0).into()),
+        }
     }
 }
 
-/// A page of all schemas, and how many there are.
+/// A page of the schemas that the caller sees, and how many there are: operators see those of all tenants, a tenant
+/// sees those that its jobs are compared with.
 #[derive(Debug)]
 pub(crate) struct ListSchemas {
     /// Page size.
@@ -115,7 +159,15 @@ impl Query for ListSchemas {
     type Reply = (Vec<SchemaRow>, usize);
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
-        Ok((tables.schemas(self.limit, self.offset)?, tables.count_schemas()?))
+        let mut rows = tables.schemas()?;
+        if let Some(tenant) = tables.names().scope.id().cloned() {
+            let is_own = |row: &SchemaRow| row.tenant() == Some(&*tenant);
+            let own: HashSet<String> = rows.iter().filter(|row| is_own(row)).map(|row| row.own_type().to_owned()).collect();
+            rows.retain(|row| is_own(row) || row.tenant().is_none() && !own.contains(row.own_type()));
+            rows.sort_by(|a, b| (a.own_type(), a.rank).cmp(&(b.own_type(), b.rank)));
+        }
+        let total = rows.len();
+        Ok((rows.into_iter().skip(self.offset).take(self.limit).collect(), total))
     }
 
     fn is_search(&self) -> bool {

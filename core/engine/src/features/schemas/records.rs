@@ -1,4 +1,5 @@
 //! Registered schemas as stores keep them.
+use ojs_model::envelope::DEFAULT_TENANT;
 pub use ojs_model::version::Version;
 use ojs_model::{OjsError, version};
 use serde_json::{Value, json};
@@ -6,8 +7,12 @@ use serde_json::{Value, json};
 use crate::error::Result;
 use crate::store::record::{RecordTables, Records, Scan, record, words};
 
-/// Most versions of all job types together: every connection keeps their rows in memory.
+/// Most versions of all job types that tenants share: every connection keeps their rows in memory.
 pub const MAX_SCHEMAS: usize = 1_000;
+/// Most versions of one tenant.
+pub const MAX_OF_TENANT: usize = 100;
+/// Most versions of all tenants together.
+pub const MAX_OF_TENANTS: usize = 4_000;
 
 /// What happens to a job whose arguments do not match its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -41,13 +46,13 @@ record! {
         key ("job_type", "rank");
         remember Everything;
         unique URI = "schemas_uri" ("uri");
-        /// The job type whose arguments it describes.
+        /// The job type whose arguments it describes, as [`type_of`] writes it.
         pub job_type: String,
         /// See [`Version::rank`].
         pub rank: i64,
         /// See [`Version::text`].
         pub version: String,
-        /// By which name jobs refer to it in their member `schema`.
+        /// By which name jobs refer to it in their member `schema`, as [`uri_of`] writes it.
         pub uri: String,
         /// What happens to a job that does not match.
         pub mode: Mode,
@@ -58,7 +63,49 @@ record! {
     }
 }
 
+/// Between a tenant and a job type. No job type has it.
+const OF: char = '/';
+/// Between a tenant and a URI. No URI has it.
+const OF_URI: char = ' ';
+
+/// A job type as stores keep it: each tenant has schemas of its own, beside those that all share.
+#[must_use]
+pub fn type_of(tenant: Option<&str>, job_type: &str) -> String {
+    named(tenant, OF, job_type)
+}
+
+/// The same for a URI.
+#[must_use]
+pub fn uri_of(tenant: Option<&str>, uri: &str) -> String {
+    named(tenant, OF_URI, uri)
+}
+
+fn named(tenant: Option<&str>, of: char, name: &str) -> String {
+    match tenant.filter(|tenant| *tenant != DEFAULT_TENANT) {
+        Some(tenant) => format!("{tenant}{of}{name}"),
+        None => name.to_owned(),
+    }
+}
+
 impl SchemaRow {
+    /// The tenant that it belongs to; `None` when all tenants share it.
+    #[must_use]
+    pub fn tenant(&self) -> Option<&str> {
+        self.job_type.split_once(OF).map(|(tenant, _)| tenant)
+    }
+
+    /// The job type without the tenant.
+    #[must_use]
+    pub fn own_type(&self) -> &str {
+        self.job_type.split_once(OF).map_or(&self.job_type, |(_, job_type)| job_type)
+    }
+
+    /// The URI without the tenant.
+    #[must_use]
+    pub fn own_uri(&self) -> &str {
+        self.uri.split_once(OF_URI).map_or(&self.uri, |(_, uri)| uri)
+    }
+
     /// The version as it was registered: a whole number is a number again.
     #[must_use]
     pub fn version_json(&self) -> Value {
@@ -96,15 +143,29 @@ pub trait SchemaTables: RecordTables {
         Records::<SchemaRow, _>::of(self).has_any()
     }
 
-    /// How many there are.
+    /// All of them, in order of tenant, job type and version. It reads nothing but the memory of the connection.
     ///
     /// # Errors
     /// See [`has_schemas`](Self::has_schemas).
-    fn count_schemas(&mut self) -> Result<usize> {
-        Records::<SchemaRow, _>::of(self).count(&Scan::over(SchemaRow::KEY))
+    fn schemas(&mut self) -> Result<Vec<SchemaRow>> {
+        Records::of(self).scan(&Scan::over(SchemaRow::KEY))
     }
 
-    /// One version of a job type.
+    /// The highest version of a job type for jobs of a tenant: of the tenant's own versions if there is any, else of
+    /// those that all tenants share.
+    ///
+    /// # Errors
+    /// See [`has_schemas`](Self::has_schemas).
+    fn schema_for(&mut self, tenant: Option<&str>, job_type: &str) -> Result<Option<SchemaRow>> {
+        if let Some(tenant) = tenant.filter(|tenant| *tenant != DEFAULT_TENANT)
+            && let Some(own) = self.latest_schema(&type_of(Some(tenant), job_type))?
+        {
+            return Ok(Some(own));
+        }
+        self.latest_schema(job_type)
+    }
+
+    /// One version of a job type, which is given as [`type_of`] writes it; so it is below.
     ///
     /// # Errors
     /// See [`has_schemas`](Self::has_schemas).
@@ -142,14 +203,6 @@ pub trait SchemaTables: RecordTables {
     /// See [`has_schemas`](Self::has_schemas).
     fn schemas_of(&mut self, job_type: &str) -> Result<Vec<SchemaRow>> {
         Records::of(self).scan(&Scan::over(SchemaRow::KEY).under(&job_type).descending())
-    }
-
-    /// A page of all versions, in order of job type and version.
-    ///
-    /// # Errors
-    /// See [`has_schemas`](Self::has_schemas).
-    fn schemas(&mut self, limit: usize, offset: usize) -> Result<Vec<SchemaRow>> {
-        Records::of(self).scan(&Scan::over(SchemaRow::KEY).skip(offset).limit(limit))
     }
 
     /// The text of a schema.
@@ -191,6 +244,17 @@ pub trait SchemaTables: RecordTables {
         Records::<SchemaText, _>::of(self).delete(&key)?;
         Records::<SchemaRow, _>::of(self).delete(&key)
     }
+
+    /// Deletes the schemas of a tenant.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    fn forget_schemas_of(&mut self, tenant: &str) -> Result<()> {
+        for row in self.schemas()?.iter().filter(|row| row.tenant() == Some(tenant)) {
+            self.delete_schema(row)?;
+        }
+        Ok(())
+    }
 }
 
 impl<T: RecordTables + ?Sized> SchemaTables for T {}
@@ -198,8 +262,10 @@ impl<T: RecordTables + ?Sized> SchemaTables for T {}
 /// The fault of a schema that is stored and cannot be used.
 #[must_use]
 pub fn unreadable(row: &SchemaRow, why: &str) -> crate::error::StoreError {
-    let (job_type, version) = (&row.job_type, &row.version);
+    let (job_type, version) = (row.own_type(), &row.version);
+    let of = row.tenant().map_or_else(String::new, |tenant| format!(" and X-OJS-Tenant: {tenant}"));
     crate::error::StoreError::Failed(format!(
-        "schema {version} of job type '{job_type}' cannot be read: {why}; delete it with DELETE /ojs/v1/schemas/{job_type}/{version}"
+        "schema {version} of job type '{job_type}' cannot be read: {why}; delete it with DELETE \
+         /ojs/v1/schemas/{job_type}/{version}{of}"
     ))
 }

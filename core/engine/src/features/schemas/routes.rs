@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::{Path, RawQuery, State};
+use ojs_model::envelope::DEFAULT_TENANT;
 use ojs_model::json::{push_member, push_text, push_time, string};
 use ojs_model::{OjsError, Timestamp};
 use serde_json::value::RawValue;
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::features::schemas::commands::{
-    DeleteSchema, GetSchema, ListSchemas, Name, RegisterSchema, SchemaVersions, SetSchemaMode,
+    DeleteSchema, GetSchema, ListSchemas, Name, RegisterSchema, SchemaVersions, SetSchemaMode, shared,
 };
 use crate::features::schemas::records::{MAX_SCHEMAS, Mode, SchemaRow, Version};
 use crate::features::schemas::rules::NewSchema;
@@ -33,7 +34,7 @@ pub async fn register(State(engine): State<Engine>, call: Call) -> Result<Json, 
     let version = members.get("version").and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
     let version = Version::from_json(version.as_ref())?;
     let (row, schema) = store(&engine, &members, &job_type, version).await?;
-    let location = format!("/ojs/v1/schemas/{}/{}", row.job_type, row.version);
+    let location = format!("/ojs/v1/schemas/{}/{}", row.own_type(), row.version);
     Ok(Json::created(wrapped(&row, Some(&schema)), Some(location)))
 }
 
@@ -45,7 +46,7 @@ pub async fn put(
 ) -> Result<Json, Failure> {
     let members: Members<'_> = call.parse()?;
     let (row, schema) = store(&engine, &members, &job_type, Version::parse(&version)?).await?;
-    let location = format!("/ojs/v1/admin/schemas/{}/{}", row.job_type, row.version);
+    let location = format!("/ojs/v1/admin/schemas/{}/{}", row.own_type(), row.version);
     Ok(Json::created(described(&row, Some(&schema)), Some(location)))
 }
 
@@ -58,7 +59,12 @@ async fn store(engine: &Engine, members: &Members<'_>, job_type: &str, version: 
     let uri = members.get("uri").and_then(|raw| string(raw.get()));
     let schema = members.get("schema").or_else(|| members.get("args_schema"));
     let schema = schema.ok_or_else(|| OjsError::invalid_field("schema", "schema is required: a JSON Schema for args."))?.get();
-    let new = NewSchema::new(job_type, version, uri.as_deref(), mode, schema, engine.now())?;
+    let tenant = engine.tenant().map(|tenant| &**tenant);
+    if let Some(DEFAULT_TENANT) = tenant {
+        // Its jobs are compared with what all tenants share.
+        return Err(shared(DEFAULT_TENANT).into());
+    }
+    let new = NewSchema::new((tenant, job_type), version, uri.as_deref(), mode, schema, engine.now())?;
     let row = engine.execute(RegisterSchema(new)).await?;
     Ok((row, schema.to_owned()))
 }
@@ -112,7 +118,7 @@ pub async fn versions(State(engine): State<Engine>, Path(job_type): Path<String>
     let rows = engine.query(SchemaVersions(job_type)).await?;
     let version = |(place, row): (usize, &SchemaRow)| {
         json!({
-            "version": row.version_json(), "uri": row.uri, "mode": row.mode.as_str(),
+            "version": row.version_json(), "uri": row.own_uri(), "mode": row.mode.as_str(),
             "created_at": Timestamp::from_millis(row.created_at).to_string(), "is_latest": place == 0,
         })
     };
@@ -124,8 +130,7 @@ pub async fn versions(State(engine): State<Engine>, Path(job_type): Path<String>
 pub async fn set_mode(State(engine): State<Engine>, Path(path): Path<(String, String)>, call: Call) -> Result<Json, Failure> {
     let members: Members<'_> = call.parse()?;
     let mode = Mode::parse(&members.get("mode").and_then(|raw| string(raw.get())).unwrap_or_default())?;
-    let Name::Version(job_type, version) = exact(path)? else { return Err(OjsError::not_found("schema", "").into()) };
-    let row = engine.execute(SetSchemaMode { job_type, version, mode }).await?;
+    let row = engine.execute(SetSchemaMode { name: exact(path)?, mode }).await?;
     Ok(Json::ok(wrapped(&row, None)))
 }
 
@@ -140,8 +145,10 @@ pub async fn delete_by_uri(State(engine): State<Engine>, Path(uri): Path<String>
 }
 
 fn deleted(row: &SchemaRow) -> Json {
-    let body =
-        json!({"deleted": true, "uri": row.uri, "type": row.job_type, "job_type": row.job_type, "version": row.version_json()});
+    let job_type = row.own_type();
+    let body = json!({
+        "deleted": true, "uri": row.own_uri(), "type": job_type, "job_type": job_type, "version": row.version_json(),
+    });
     Json::ok(body.to_string())
 }
 
@@ -152,11 +159,14 @@ fn wrapped(row: &SchemaRow, schema: Option<&str>) -> String {
 /// The union of the published forms. The schema is the text that was registered.
 fn described(row: &SchemaRow, schema: Option<&str>) -> String {
     let mut out = String::from("{");
-    push_text(&mut out, "type", &row.job_type);
-    push_text(&mut out, "job_type", &row.job_type);
+    push_text(&mut out, "type", row.own_type());
+    push_text(&mut out, "job_type", row.own_type());
     push_member(&mut out, "version", &row.version_json().to_string());
-    push_text(&mut out, "uri", &row.uri);
+    push_text(&mut out, "uri", row.own_uri());
     push_text(&mut out, "mode", row.mode.as_str());
+    if let Some(tenant) = row.tenant() {
+        push_text(&mut out, "tenant_id", tenant);
+    }
     if let Some(schema) = schema {
         push_member(&mut out, "schema", schema);
     }

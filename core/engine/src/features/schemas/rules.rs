@@ -2,15 +2,18 @@
 use std::sync::Arc;
 
 use ojs_model::json::{members, object, string};
-use ojs_model::{ErrorCode, NewJob, OjsError, Timestamp};
+use ojs_model::{ErrorCode, NewJob, OjsError, Timestamp, envelope};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::commands::Name;
 use super::compiled::compiled;
 use super::json_schema::check::Difference;
 use super::json_schema::compatibility::breaking_changes;
 use super::json_schema::compile::{MAX_BYTES, Schema};
-use super::records::{MAX_SCHEMAS, Mode, SchemaRow, SchemaTables, Version, unreadable};
+use super::records::{
+    MAX_OF_TENANT, MAX_OF_TENANTS, MAX_SCHEMAS, Mode, SchemaRow, SchemaTables, Version, type_of, unreadable, uri_of,
+};
 use crate::error::{Applied, Refusal, StoreError};
 use crate::kernel::admission::Admission;
 use crate::kernel::transaction::Transaction;
@@ -27,12 +30,12 @@ pub(crate) struct NewSchema {
 }
 
 impl NewSchema {
-    /// Checks what a client sent. Without a URI the schema gets `urn:ojs:schema:TYPE:vVERSION`.
+    /// Checks what a client sent, of a tenant or for all. Without a URI the schema gets `urn:ojs:schema:TYPE:vVERSION`.
     ///
     /// # Errors
     /// 400 that names the member at fault and, within the schema, the place.
     pub(crate) fn new(
-        job_type: &str,
+        (tenant, job_type): (Option<&str>, &str),
         version: Version,
         uri: Option<&str>,
         mode: Mode,
@@ -59,10 +62,10 @@ impl NewSchema {
                 .with_details(json!({"field": "schema", "path": fault.path}))
         })?;
         let row = SchemaRow {
-            job_type: job_type.to_owned(),
+            job_type: type_of(tenant, job_type),
             rank: version.rank,
             version: version.text,
-            uri,
+            uri: uri_of(tenant, &uri),
             mode,
             digest: Sha256::digest(text.as_bytes()).to_vec(),
             created_at: now.as_millis(),
@@ -84,13 +87,7 @@ impl Transaction<'_> {
         if self.tables.schema(&row.job_type, row.rank)?.is_some() {
             return Err(taken(row).into());
         }
-        if self.tables.count_schemas()? >= MAX_SCHEMAS {
-            let message = format!("There are {MAX_SCHEMAS} registered schemas, which is the most that a server keeps.");
-            return Err(OjsError::new(ErrorCode::Conflict, message)
-                .with_details(json!({"reason": "too_many_schemas", "max_schemas": MAX_SCHEMAS}))
-                .with_hint("Delete versions that no job uses any more.")
-                .into());
-        }
+        self.check_schema_count(row)?;
         if let Some(before) = self.tables.schema_before(&row.job_type, row.rank)?.filter(|before| before.major() == row.major()) {
             let text = self.tables.schema_text(&before)?;
             let old: Value = serde_json::from_str(&text).map_err(|error| unreadable(&before, &error.to_string()))?;
@@ -102,10 +99,28 @@ impl Transaction<'_> {
         if self.tables.insert_schema(row, &new.text)? { Ok(row.clone()) } else { Err(taken(row).into()) }
     }
 
+    /// Refuses a schema when there are as many as a server keeps, of all tenants, of one, or of those that all share.
+    fn check_schema_count(&mut self, new: &SchemaRow) -> Applied<()> {
+        let known = self.tables.schemas()?;
+        let count = |counts: &dyn Fn(Option<&str>) -> bool| known.iter().filter(|row| counts(row.tenant())).count();
+        let (whose, most, full) = match new.tenant() {
+            None => ("all tenants share", MAX_SCHEMAS, count(&|of| of.is_none()) >= MAX_SCHEMAS),
+            own if count(&|of| of == own) >= MAX_OF_TENANT => ("one tenant may have", MAX_OF_TENANT, true),
+            _ => ("all tenants together may have", MAX_OF_TENANTS, count(&|of| of.is_some()) >= MAX_OF_TENANTS),
+        };
+        if !full {
+            return Ok(());
+        }
+        let message = format!("There are {most} registered schemas, which is the most that {whose}.");
+        Err(OjsError::new(ErrorCode::Conflict, message)
+            .with_details(json!({"reason": "too_many_schemas", "max_schemas": most}))
+            .with_hint("Delete versions that no job uses any more.")
+            .into())
+    }
+
     /// Changes what happens to jobs that do not match a version.
-    pub(crate) fn set_schema_mode(&mut self, job_type: &str, version: &Version, mode: Mode) -> Applied<SchemaRow> {
-        let row = self.tables.schema(job_type, version.rank)?;
-        let mut row = row.ok_or_else(|| OjsError::not_found("schema", &format!("{job_type}@{}", version.text)))?;
+    pub(crate) fn set_schema_mode(&mut self, name: &Name, mode: Mode) -> Applied<SchemaRow> {
+        let mut row = name.find_to_change(self.tables)?;
         row.mode = mode;
         self.tables.put_schema(&row)?;
         Ok(row)
@@ -119,7 +134,7 @@ impl Transaction<'_> {
         let routed = admission.filled.clone();
         let jobs = routed.as_deref().unwrap_or(jobs);
         for (index, job) in jobs.iter().enumerate() {
-            let warnings = self.compared(&job.job_type, &job.body).map_err(|refusal| match refusal {
+            let warnings = self.compared(job.tenant.as_deref(), &job.job_type, &job.body).map_err(|refusal| match refusal {
                 Refusal::Ojs(error) => located(*error, index, jobs.len()).into(),
                 fault => fault,
             })?;
@@ -134,24 +149,26 @@ impl Transaction<'_> {
 
     /// Refuses a job that did not come by an enqueue when it must match its schema and does not. There is no answer
     /// that could carry warnings, so they are logged.
-    pub(crate) fn judge_by_schema(&mut self, job_type: &str, envelope: &str) -> Applied<()> {
-        if self.tables.has_schemas()? {
-            for warning in self.compared(job_type, envelope)? {
-                tracing::warn!(job_type, warning, "a job does not match its schema");
-            }
+    pub(crate) fn judge_by_schema(&mut self, job_type: &str, body: &str) -> Applied<()> {
+        if !self.tables.has_schemas()? {
+            return Ok(());
+        }
+        let tenant = envelope::tenant_in(body)?;
+        for warning in self.compared(tenant.as_deref(), job_type, body)? {
+            tracing::warn!(job_type, warning, "a job does not match its schema");
         }
         Ok(())
     }
 
-    /// The warnings about a job.
-    fn compared(&mut self, job_type: &str, envelope: &str) -> Applied<Vec<String>> {
+    /// The warnings about a job of a tenant.
+    fn compared(&mut self, tenant: Option<&str>, job_type: &str, envelope: &str) -> Applied<Vec<String>> {
         // Jobs of types without a schema are not even parsed.
-        let Some(latest) = self.tables.latest_schema(job_type)? else { return Ok(Vec::new()) };
+        let Some(latest) = self.tables.schema_for(tenant, job_type)? else { return Ok(Vec::new()) };
         let whole = object(envelope);
         let unparsed = |error: serde_json::Error| StoreError::Failed(format!("a job that was parsed cannot be read: {error}"));
         let job = members(&whole).map_err(unparsed)?;
         let member = |wanted: &str| job.iter().find(|(name, raw)| name == wanted && *raw != "null").map(|(_, raw)| *raw);
-        let row = match self.chosen(job_type, member("schema"), member("version"), latest)? {
+        let row = match self.chosen(tenant, member("schema"), member("version"), latest)? {
             Ok(row) => row,
             Err(warning) => return Ok(warning.into_iter().collect()),
         };
@@ -169,37 +186,46 @@ impl Transaction<'_> {
         }
     }
 
-    /// The schema of a job: the one that it names, else the one of its version, else the latest of its type. Without
-    /// one, the warning that there is none.
+    /// The schema of a job: the one that it names, else the one of its version, else the latest of its type, which is
+    /// given. Without one, the warning that there is none.
     fn chosen(
         &mut self,
-        job_type: &str,
+        tenant: Option<&str>,
         uri: Option<&str>,
         version: Option<&str>,
         latest: SchemaRow,
     ) -> Applied<Result<SchemaRow, Option<String>>> {
         if let Some(uri) = uri.and_then(string)
-            && let Some(row) = self.tables.schema_of_uri(&uri)?.filter(|row| row.job_type == job_type)
+            && let Some(row) = self.schema_of_uri_for(tenant, &uri)?.filter(|row| row.own_type() == latest.own_type())
         {
             return Ok(Ok(row));
         }
         let Some(version) = version else { return Ok(Ok(latest)) };
         let parsed = serde_json::from_str(version).ok().and_then(|value: Value| Version::from_json(Some(&value)).ok());
         let row = match &parsed {
-            Some(version) => self.tables.schema(job_type, version.rank)?,
+            Some(version) => self.tables.schema(&latest.job_type, version.rank)?,
             None => None,
         };
+        let job_type = latest.own_type();
         Ok(row.ok_or_else(|| {
             let told = parsed.map_or_else(|| "of this form".to_owned(), |version| version.text);
             let warning = format!("no schema is registered for version {told} of '{job_type}': args were not compared with any");
             (latest.mode != Mode::Off).then_some(warning)
         }))
     }
+
+    /// The schema that a job of a tenant names by a URI: one of its own, else one that all share.
+    fn schema_of_uri_for(&mut self, tenant: Option<&str>, uri: &str) -> Applied<Option<SchemaRow>> {
+        match self.tables.schema_of_uri(&uri_of(tenant, uri))? {
+            None if tenant.is_some() => Ok(self.tables.schema_of_uri(uri)?),
+            found => Ok(found),
+        }
+    }
 }
 
 impl Verdict {
     fn name(&self) -> String {
-        format!("{}@{}", self.row.job_type, self.row.version)
+        format!("{}@{}", self.row.own_type(), self.row.version)
     }
 
     fn refusal(&self) -> OjsError {
@@ -212,7 +238,8 @@ impl Verdict {
             .map(|found| json!({"path": found.path, "rule": found.rule, "message": found.message}))
             .collect();
         OjsError::new(ErrorCode::SchemaValidation, message).with_details(json!({
-            "field": "args", "job_type": self.row.job_type, "version": self.row.version_json(), "schema": self.row.uri,
+            "field": "args", "job_type": self.row.own_type(), "version": self.row.version_json(),
+            "schema": self.row.own_uri(),
             "validation_errors": told, "differences": places,
         }))
     }
@@ -229,9 +256,11 @@ impl Difference {
 }
 
 fn taken(row: &SchemaRow) -> OjsError {
-    let message = format!("Schema {} of job type '{}' is registered already, or its URI is.", row.version, row.job_type);
+    let message = format!("Schema {} of job type '{}' is registered already, or its URI is.", row.version, row.own_type());
     OjsError::new(ErrorCode::Conflict, message)
-        .with_details(json!({"reason": "schema_exists", "job_type": row.job_type, "version": row.version_json(), "uri": row.uri}))
+        .with_details(json!({
+            "reason": "schema_exists", "job_type": row.own_type(), "version": row.version_json(), "uri": row.own_uri(),
+        }))
         .with_hint("A registered schema never changes: register the next version, or delete this one first.")
 }
 

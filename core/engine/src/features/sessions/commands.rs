@@ -3,6 +3,7 @@ use crate::error::Applied;
 use crate::features::sessions::records::{SessionRow, SessionTables as _};
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
+use crate::kernel::wake::Signal;
 use crate::store::tables::Tables;
 
 /// Store a session.
@@ -13,7 +14,10 @@ impl Command for BeginSession {
     type Reply = ();
 
     fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<()> {
-        Ok(transaction.tables.begin_session(&self.0)?)
+        for id in transaction.tables.begin_session(&self.0)? {
+            transaction.signals.push(Signal::Session(id));
+        }
+        Ok(())
     }
 }
 
@@ -25,7 +29,9 @@ impl Command for EndSession {
     type Reply = ();
 
     fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<()> {
-        Ok(transaction.tables.end_session(&self.0)?)
+        transaction.tables.end_session(&self.0)?;
+        transaction.signals.push(Signal::Session(self.0.clone()));
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@ pub mod commands;
 pub mod cookie;
 pub mod records;
 pub(crate) mod routes;
+pub mod watch;
 
 use crate::features::sessions::records::SessionTables as _;
 use crate::kernel::hooks::Feature;

@@ -36,19 +36,21 @@ pub trait SessionTables: RecordTables {
         Records::of(self).get(&id)
     }
 
-    /// Stores a session. Where its key has [`MAX_PER_KEY`] already, those that end first are removed.
+    /// Stores a session. Where its key has [`MAX_PER_KEY`] already, those that end first are removed: their ids.
     ///
     /// # Errors
     /// A store that cannot be written.
-    fn begin_session(&mut self, row: &SessionRow) -> Result<()> {
+    fn begin_session(&mut self, row: &SessionRow) -> Result<Vec<String>> {
         let mut sessions = Records::<SessionRow, _>::of(self);
         let key = row.key_name.as_str();
         let known = sessions.scan(&Scan::over(SessionRow::OF_KEY).under(&key).limit(2 * MAX_PER_KEY))?;
         let surplus = (known.len() + 1).saturating_sub(MAX_PER_KEY);
-        for old in known.iter().take(surplus) {
-            sessions.delete(&old.id.as_str())?;
+        let removed: Vec<String> = known.into_iter().take(surplus).map(|old| old.id).collect();
+        for id in &removed {
+            sessions.delete(&id.as_str())?;
         }
-        sessions.put(row)
+        sessions.put(row)?;
+        Ok(removed)
     }
 
     /// Ends a session, if there is one.

@@ -29,7 +29,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let holder = parts.extensions.get::<Caller>().map(|Caller(holder)| holder.clone());
-        Ok(Self { holder, expires_at: parts.extensions.get::<InSession>().map(|InSession(end)| *end) })
+        Ok(Self { holder, expires_at: parts.extensions.get::<InSession>().map(|session| session.ends_at) })
     }
 }
 

@@ -4,6 +4,7 @@ use ojs_model::envelope::DEFAULT_TENANT;
 use ojs_model::{ErrorCode, JobState, OjsError};
 
 use crate::error::{Applied, StoreError};
+use crate::features::schemas::records::SchemaTables;
 use crate::features::tenants::quota::Quota;
 use crate::features::tenants::records::{TenantRow, Usage};
 use crate::kernel::transaction::Transaction;
@@ -263,6 +264,9 @@ impl Transaction<'_> {
         }
         self.tables.forget_usage(row.num)?;
         self.tables.forget_errors_of(row.num)?;
+        self.tables.forget_schemas_of(id)?;
+        self.tables.forget_crons_of(id)?;
+        self.delete_subscriptions_of(id)?;
         self.emit_tenant("tenant.deleted", &row, "");
         row = TenantRow { deleted_at: self.now.as_millis(), num: row.num, ..TenantRow::fresh(&row.id, row.created_at) };
         self.tables.put_tenant(&row)?;

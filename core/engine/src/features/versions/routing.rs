@@ -124,7 +124,10 @@ impl Transaction<'_> {
         if let Some(routed) = self.routed(job)? {
             return Ok(Some(routed));
         }
-        let latest = if self.tables.has_schemas()? { self.tables.latest_schema(&job.job_type)? } else { None };
+        let latest = match self.tables.has_schemas()? {
+            true => self.tables.schema_for(job.tenant.as_deref(), &job.job_type)?,
+            false => None,
+        };
         Ok(latest.and_then(|schema| with_version(job, &schema.version_json())))
     }
 }

@@ -111,6 +111,15 @@ impl Transaction<'_> {
         Ok(row)
     }
 
+    /// Deletes the subscriptions of a tenant, whose record is about to go.
+    pub(crate) fn delete_subscriptions_of(&mut self, tenant: &str) -> Applied<()> {
+        let own = self.tables.subscriptions()?.into_iter().filter(|row| row.tenant == tenant);
+        for id in own.map(|row| row.id) {
+            self.delete_subscription(id)?;
+        }
+        Ok(())
+    }
+
     fn known_subscription(&mut self, id: JobId) -> Applied<SubscriptionRow> {
         let row = self.tables.subscription(id)?.filter(|row| row.is_seen_by(&self.tables.names().scope));
         row.ok_or_else(|| OjsError::not_found("subscription", &format!("{SUBSCRIPTION}{id}")).into())

@@ -588,6 +588,37 @@ final class Operations {
         }
 
         /**
+         * Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is. The
+         * errors and the result of the job are parts of the job: they go when the job is deleted.
+         *
+         * @param id the job's id
+         */
+        public Map<String, Object> deleteHistory(String id) {
+            return run(Operation.whole("DELETE", Operation.place("/jobs/{id}/history", id), null));
+        }
+
+        /**
+         * How many events happened in each minute, hour or day, with average and 95th percentile of the durations,
+         * the oldest first. Periods in which nothing happened are left out. Figures are kept for a day by minutes
+         * and for a month by hours. Durations come from classes, so they are off by 10 % at most. Figures are kept
+         * by queue, not by job type: {@code job_types} is answered with 501.
+         *
+         * @param start from this time on; without it an hour, a day or a month back; null: not said
+         * @param end before this time; null: not said
+         * @param queues only events of jobs of these queues, with commas between them; null: not said
+         * @param groupBy the length of each period; {@code hour} without it; null: not said; one of minute, hour,
+         *     day
+         */
+        public List<Map<String, Object>> historyStats(Instant start, Instant end, String queues, String groupBy) {
+            return run(Operation.list("GET", Operation.query("/history/stats", Operation.members("start", text(start), "end", text(end), "queues", queues, "group_by", groupBy)), null, "buckets", Members::of));
+        }
+
+        /** The same without what may be left out. */
+        public List<Map<String, Object>> historyStats() {
+            return historyStats(null, null, null, null);
+        }
+
+        /**
          * Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids,
          * numbers and quoted text. A group has {@code fingerprint}, {@code error_type}, {@code message} (the last
          * one), {@code count}, {@code first_seen_at}, {@code last_seen_at}, {@code queues}, {@code types} and

@@ -112,6 +112,8 @@ final class OperationCalls {
             client -> client.rotatePushSecret("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
             client -> client.getHistory("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", null, null),
             client -> client.getLineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.deleteHistory("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.historyStats(Instant.parse("2031-01-01T00:00:00Z"), null, "mail", "day"),
             client -> client.listErrorGroups("mail", "email.*", "Timeout", "acme", Instant.parse("2031-01-01T00:00:00Z"), "count", 2, 50),
             client -> client.getErrorGroup("1f0c5f9d2a7be643", "mail", null, null),
             client -> client.startBulkOperation("retry", Map.of("queue", "mail", "state", "discarded"), "the mail server was down", null),

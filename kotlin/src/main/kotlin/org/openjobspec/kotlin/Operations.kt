@@ -515,6 +515,31 @@ public abstract class Operations internal constructor() : Requests() {
         run("GET", at("jobs", jobId, "lineage"), null, Reply.whole)
 
     /**
+     * Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is. The errors and the
+     * result of the job are parts of the job: they go when the job is deleted.
+     *
+     * @param jobId the job's id
+     * @throws OjsException NotFound
+     */
+    public suspend fun deleteHistory(jobId: String): Map<String, Any?> =
+        run("DELETE", at("jobs", jobId, "history"), null, Reply.whole)
+
+    /**
+     * How many events happened in each minute, hour or day, with average and 95th percentile of the durations, the oldest
+     * first. Periods in which nothing happened are left out. Figures are kept for a day by minutes and for a month by hours.
+     * Durations come from classes, so they are off by 10 % at most. Figures are kept by queue, not by job type: `job_types` is
+     * answered with 501.
+     *
+     * @param start from this time on; without it an hour, a day or a month back
+     * @param end before this time
+     * @param queues only events of jobs of these queues, with commas between them
+     * @param groupBy the length of each period; `hour` without it; one of minute, hour, day
+     * @throws OjsException Api, NotFound, InvalidRequest
+     */
+    public suspend fun historyStats(start: Instant? = null, end: Instant? = null, queues: String? = null, groupBy: String? = null): List<Map<String, Any?>> =
+        run("GET", query(at("history", "stats"), given("start" to start?.toString(), "end" to end?.toString(), "queues" to queues, "group_by" to groupBy)), null, Reply.list("buckets"))
+
+    /**
      * Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids, numbers and
      * quoted text. A group has `fingerprint`, `error_type`, `message` (the last one), `count`, `first_seen_at`,
      * `last_seen_at`, `queues`, `types` and `job_ids`, the newest jobs of each queue and type, 50 at most. The server keeps
