@@ -160,6 +160,14 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		return err
 	},
 	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.PreviewDeadLetterJobs(ctx, "mail", "", "Timeout", time.Time{}, time.Time{}, "")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.PreviewDeadLetterJobs(ctx, "", "", "", time.Time{}, time.Time{}, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
 		_, err := c.ListCronJobs(ctx)
 		return err
 	},
@@ -208,6 +216,10 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 	},
 	func(ctx context.Context, c *ojs.Client) error {
 		_, err := c.StatsHistory(ctx, "1h", "mail", time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.TypeStats(ctx, time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{}, "failed", 20)
 		return err
 	},
 	func(ctx context.Context, c *ojs.Client) error {

@@ -299,6 +299,23 @@ func (c *Client) DeadLetterStats(ctx context.Context) (Obj, error) {
 	return c.object(ctx, "GET", at("dead-letter", "stats"), nil)
 }
 
+// PreviewDeadLetterJobs: What would come of running dead letters again: which would be refused, which would wait and
+// for what, and which would run although an enqueue of the same job would be refused. Nothing is changed. "matched"
+// dead letters are meant, of which the newest 500 are looked at ("looked_at", "complete"). Of these "would_run",
+// "would_wait" and "would_be_refused" say how many; "with_warnings" run or wait beside that. Each of "reasons" has
+// "code", "effect" ("refused", "waits" or "warning"), "message", the number of "jobs", the first of them as "job_id"
+// and, where there is one, the "command" that helps. "jobs" has the first 20 jobs that meet one. Limits that free
+// themselves as jobs end (full workers, concurrency, rates) are no reason.
+//   - queue: Only jobs of this queue.
+//   - jobType: Only this job type; "email.*" is all types that start with "email.".
+//   - errorType: Only jobs whose last error is of this type.
+//   - since: Only jobs discarded at this time or later.
+//   - until: Only jobs discarded before this time.
+//   - jobs: These jobs instead: their ids with commas between them, 100 at most.
+func (c *Client) PreviewDeadLetterJobs(ctx context.Context, queue string, jobType string, errorType string, since time.Time, until time.Time, jobs string) (Obj, error) {
+	return c.object(ctx, "GET", query(at("dead-letter", "preview"), "queue", queue, "type", jobType, "error_type", errorType, "since", moment(since), "until", moment(until), "job_ids", jobs), nil)
+}
+
 // ListCronJobs: All cron entries.
 func (c *Client) ListCronJobs(ctx context.Context) ([]CronJob, error) {
 	// Servers have two names for the list.
@@ -388,6 +405,22 @@ func (c *Client) ServerStats(ctx context.Context) (Obj, error) {
 func (c *Client) StatsHistory(ctx context.Context, period string, queue string, since time.Time, until time.Time) ([]Obj, error) {
 	var answer struct{ Items []Obj }
 	err := c.ask(ctx, "GET", query(at("admin", "stats", "history"), "period", period, "queue", queue, "since", moment(since), "until", moment(until)), nil, &answer)
+	return answer.Items, err
+}
+
+// TypeStats: What happened to the jobs of each type over a length of time: how many, how long they ran and waited. An
+// item has "type", "enqueued", "processed", "failed", "discarded", "busy_ms" (the time that completed attempts have
+// taken), "latency_ms" and "wait_ms" with "p50", "p95" and "p99". In a minute and in an hour 200 types are told apart;
+// the others are the type "_other". Figures are kept by minutes for two hours and by hours for 30 days, so an earlier
+// "since" counts from the beginning of its hour.
+//   - since: From this time on; an hour ago without it.
+//   - until: Up to this time, at most 7 days later; now without it.
+//   - sort: What comes first, the largest: "processed" (the default), "enqueued", "failed", "discarded", "busy",
+//     "latency" or "wait".
+//   - limit: The most types in the answer, 1 to 200; 50 without it.
+func (c *Client) TypeStats(ctx context.Context, since time.Time, until time.Time, sort string, limit int) ([]Obj, error) {
+	var answer struct{ Items []Obj }
+	err := c.ask(ctx, "GET", query(at("admin", "stats", "types"), "since", moment(since), "until", moment(until), "sort", sort, "limit", positiveText(limit)), nil, &answer)
 	return answer.Items, err
 }
 

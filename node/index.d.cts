@@ -457,6 +457,11 @@ export class OJSClient {
   serverStats(options?: CallOptions): Promise<any>;
   /** Throughput and latency over time, oldest first. Periods in which nothing ran are left out. */
   statsHistory(options?: { period?: '1m' | '5m' | '1h' | '1d'; queue?: string; since?: When; until?: When } & CallOptions): Promise<any[]>;
+  /** What happened to the jobs of each type over a length of time: how many, how long they ran and waited. An item has `type`,
+   * `enqueued`, `processed`, `failed`, `discarded`, `busy_ms` (the time that completed attempts have taken), `latency_ms` and
+   * `wait_ms` with `p50`, `p95` and `p99`. In a minute and in an hour 200 types are told apart; the others are the type `_other`.
+   * Figures are kept by minutes for two hours and by hours for 30 days, so an earlier `since` counts from the beginning of its hour. */
+  typeStats(options?: { since?: When; until?: When; sort?: string; limit?: number } & CallOptions): Promise<any[]>;
   /** Whether the server is in maintenance, since when and why. */
   maintenance(options?: CallOptions): Promise<any>;
   /** Begins or ends maintenance. During it jobs are accepted, and none is handed out. */
@@ -695,6 +700,13 @@ export interface DeadLetters {
   discardAll(filter?: DeadLetterFilter & CallOptions): Promise<number>;
   /** How many dead letters there are, by queue and by type of error, and since when. */
   stats(options?: CallOptions): Promise<any>;
+  /** What would come of running dead letters again: which would be refused, which would wait and for what, and which would run although
+   * an enqueue of the same job would be refused. Nothing is changed. `matched` dead letters are meant, of which the newest 500 are
+   * looked at (`looked_at`, `complete`). Of these `would_run`, `would_wait` and `would_be_refused` say how many; `with_warnings` run
+   * or wait beside that. Each of `reasons` has `code`, `effect` (`refused`, `waits` or `warning`), `message`, the number of `jobs`,
+   * the first of them as `job_id` and, where there is one, the `command` that helps. `jobs` has the first 20 jobs that meet one.
+   * Limits that free themselves as jobs end (full workers, concurrency, rates) are no reason. */
+  preview(options?: { queue?: string; type?: string; errorType?: string; since?: When; until?: When; jobs?: string } & CallOptions): Promise<any>;
 }
 
 /** Cron: `client.cron`. */

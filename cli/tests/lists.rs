@@ -159,7 +159,15 @@ async fn dead_letters_are_retried_after_a_look_and_a_yes() {
     let server = ServerProcess::memory().await;
     let id = dead_letter(&server, "a.first").await;
     let all = ["dead-letter", "retry", "--all"];
-    assert_eq!(says(&server, &[&all[..], &["--dry-run"]].concat()).await, "1 would be retried\n");
+    for which in [&["--all"][..], &["--all", "--type", "a.*"], &[id.as_str()]] {
+        let said = says(&server, &[&["dead-letter", "retry", "--dry-run"][..], which].concat()).await;
+        assert!(said.starts_with("1 would be retried: 0 would run, 1 would wait, 0 would be refused\n"), "{said}");
+        assert!(said.contains("no_worker_for_queue") && said.contains("ojs workers list"), "{said}");
+    }
+    let none = says(&server, &["dead-letter", "retry", "--all", "--type", "b.c", "--dry-run"]).await;
+    assert_eq!(none, "0 would be retried: 0 would run, 0 would wait, 0 would be refused\n");
+    let answer = json_of(&server, &[&all[..], &["--dry-run"]].concat()).await;
+    assert_eq!((&answer["would_wait"], &answer["reasons"][0]["job_id"]), (&json!(1), &json!(id)));
     // A test has no terminal: without --yes nothing happens.
     let said = fails(&server.url(), &all, 2).await;
     assert!(said.contains("retry 1 dead letters?") && said.contains("--yes"), "{said}");

@@ -6,7 +6,7 @@ import { refresh } from './live.js';
 /** Screens by their letter after `g`. */
 export const SCREENS = [
   ['o', [], 'Overview'], ['q', ['queues'], 'Queues'], ['j', ['jobs'], 'Jobs'],
-  ['r', ['errors'], 'Errors'], ['d', ['dead'], 'Dead letters'],
+  ['y', ['types'], 'Job types'], ['r', ['errors'], 'Errors'], ['d', ['dead'], 'Dead letters'],
   ['w', ['workflows'], 'Workflows'], ['c', ['cron'], 'Cron'], ['h', ['workers'], 'Workers'], ['t', ['trains'],
     'Trains'],
   ['l', ['limits'], 'Limits'], ['n', ['tenants'], 'Tenants'], ['e', ['endpoints'], 'Endpoints'], ['a', ['audit'],

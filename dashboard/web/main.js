@@ -8,7 +8,6 @@ import { HELP, SCREENS, helpShown, listen } from './keys.js';
 import { Answers, Questions, clear } from './parts/act.js';
 import { later } from './parts/later.js';
 import { Cron } from './pages/cron.js';
-import { Dead } from './pages/dead.js';
 import { Job } from './pages/job.js';
 import { Jobs } from './pages/jobs.js';
 import { Limits } from './pages/limits.js';
@@ -21,17 +20,21 @@ import { Workflow, Workflows } from './pages/workflows.js';
 
 /** Screens that few visits open; the first page is small without them. */
 const bulk = () => import('./pages/bulk.js');
+const dead = () => import('./pages/dead.js');
 const errors = () => import('./pages/errors.js');
+const types = () => import('./pages/types.js');
 const tenants = () => import('./pages/tenants.js');
 const endpoints = () => import('./pages/endpoints.js');
 const audit = () => import('./pages/audit.js');
 
 /** The screen of a name, and of one thing on it. */
 const PAGES = {
-  '': [Overview], queues: [Queues, Queue], jobs: [Jobs, Job], dead: [Dead, Job], workflows: [Workflows, Workflow],
+  '': [Overview], queues: [Queues, Queue], jobs: [Jobs, Job], workflows: [Workflows, Workflow],
   cron: [Cron], workers: [Workers], trains: [Trains, Train], limits: [Limits],
+  dead: [later(dead, 'Dead'), Job],
   errors: [later(errors, 'Errors'), later(errors, 'ErrorGroup')],
   bulk: [later(bulk, 'Operations'), later(bulk, 'Operation')],
+  types: [later(types, 'Types')],
   tenants: [later(tenants, 'Tenants')], endpoints: [later(endpoints, 'Endpoints')], audit: [later(audit, 'Audit')],
 };
 

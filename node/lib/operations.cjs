@@ -111,6 +111,12 @@ class Operations {
     return list(await this.request('GET', query(at('admin', 'stats', 'history'), { period, queue, since: timeOf('since', since), until: timeOf('until', until) }), undefined, options), 'items');
   }
 
+  /** What happened to the jobs of each type over a length of time: how many, how long they ran and waited. */
+  async typeStats(chosen = {}) {
+    const { since, until, sort, limit, ...options } = known('option', chosen, ['since', 'until', 'sort', 'limit', 'signal']);
+    return list(await this.request('GET', query(at('admin', 'stats', 'types'), { since: timeOf('since', since), until: timeOf('until', until), sort, limit }), undefined, options), 'items');
+  }
+
   /** Whether the server is in maintenance, since when and why. */
   async maintenance(options) {
     return this.request('GET', at('admin', 'system', 'maintenance'), undefined, options);
@@ -488,6 +494,13 @@ class DeadLetters extends Part {
   /** How many dead letters there are, by queue and by type of error, and since when. */
   async stats(options) {
     return this.call('GET', at('dead-letter', 'stats'), undefined, options);
+  }
+
+  /** What would come of running dead letters again: which would be refused, which would wait and for what, and which would run although
+   * an enqueue of the same job would be refused. Nothing is changed. */
+  async preview(chosen = {}) {
+    const { queue, type, errorType, since, until, jobs, ...options } = known('option', chosen, ['queue', 'type', 'errorType', 'since', 'until', 'jobs', 'signal']);
+    return this.call('GET', query(at('dead-letter', 'preview'), { queue, type, error_type: errorType, since: timeOf('since', since), until: timeOf('until', until), job_ids: jobs }), undefined, options);
   }
 
 }

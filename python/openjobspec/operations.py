@@ -798,6 +798,42 @@ class Operations(ABC):
             ops.whole,
         ))
 
+    def preview_dead_letters(
+        self,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        error_type: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        jobs: str | None = None,
+    ) -> dict[str, Any]:
+        """What would come of running dead letters again: which would be refused, which would wait and for what, and
+        which would run although an enqueue of the same job would be refused. Nothing is changed.
+
+        ``matched`` dead letters are meant, of which the newest 500 are looked at (``looked_at``, ``complete``). Of
+        these ``would_run``, ``would_wait`` and ``would_be_refused`` say how many; ``with_warnings`` run or wait
+        beside that. Each of ``reasons`` has ``code``, ``effect`` (``refused``, ``waits`` or ``warning``),
+        ``message``, the number of ``jobs``, the first of them as ``job_id`` and, where there is one, the
+        ``command`` that helps. ``jobs`` has the first 20 jobs that meet one. Limits that free themselves as jobs
+        end (full workers, concurrency, rates) are no reason.
+
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``error_type``: Only jobs whose last error is of this type.
+        * ``since``: Only jobs discarded at this time or later.
+        * ``until``: Only jobs discarded before this time.
+        * ``jobs``: These jobs instead: their ids with commas between them, 100 at most.
+
+        Raises InvalidRequestError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("dead-letter", "preview"), {"queue": queue, "type": job_type, "error_type": error_type, "since": ops.time(since), "until": ops.time(until), "job_ids": jobs}),
+            None,
+            ops.whole,
+        ))
+
     def list_cron(self) -> list[dict[str, Any]]:
         """All cron entries.
         """
@@ -1000,6 +1036,37 @@ class Operations(ABC):
         return self._run(Call(
             "GET",
             ops.query(ops.at("admin", "stats", "history"), {"period": period, "queue": queue, "since": ops.time(since), "until": ops.time(until)}),
+            None,
+            ops.member("items"),
+        ))
+
+    def type_stats(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        sort: str | None = None,
+        limit: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """What happened to the jobs of each type over a length of time: how many, how long they ran and waited.
+
+        An item has ``type``, ``enqueued``, ``processed``, ``failed``, ``discarded``, ``busy_ms`` (the time that
+        completed attempts have taken), ``latency_ms`` and ``wait_ms`` with ``p50``, ``p95`` and ``p99``. In a
+        minute and in an hour 200 types are told apart; the others are the type ``_other``. Figures are kept by
+        minutes for two hours and by hours for 30 days, so an earlier ``since`` counts from the beginning of its
+        hour.
+
+        * ``since``: From this time on; an hour ago without it.
+        * ``until``: Up to this time, at most 7 days later; now without it.
+        * ``sort``: What comes first, the largest: ``processed`` (the default), ``enqueued``, ``failed``,
+          ``discarded``, ``busy``, ``latency`` or ``wait``.
+        * ``limit``: The most types in the answer, 1 to 200; 50 without it.
+
+        Raises InvalidRequestError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "stats", "types"), {"since": ops.time(since), "until": ops.time(until), "sort": sort, "limit": limit}),
             None,
             ops.member("items"),
         ))
@@ -2890,6 +2957,42 @@ class AsyncOperations(ABC):
             ops.whole,
         ))
 
+    async def preview_dead_letters(
+        self,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        error_type: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        jobs: str | None = None,
+    ) -> dict[str, Any]:
+        """What would come of running dead letters again: which would be refused, which would wait and for what, and
+        which would run although an enqueue of the same job would be refused. Nothing is changed.
+
+        ``matched`` dead letters are meant, of which the newest 500 are looked at (``looked_at``, ``complete``). Of
+        these ``would_run``, ``would_wait`` and ``would_be_refused`` say how many; ``with_warnings`` run or wait
+        beside that. Each of ``reasons`` has ``code``, ``effect`` (``refused``, ``waits`` or ``warning``),
+        ``message``, the number of ``jobs``, the first of them as ``job_id`` and, where there is one, the
+        ``command`` that helps. ``jobs`` has the first 20 jobs that meet one. Limits that free themselves as jobs
+        end (full workers, concurrency, rates) are no reason.
+
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``error_type``: Only jobs whose last error is of this type.
+        * ``since``: Only jobs discarded at this time or later.
+        * ``until``: Only jobs discarded before this time.
+        * ``jobs``: These jobs instead: their ids with commas between them, 100 at most.
+
+        Raises InvalidRequestError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("dead-letter", "preview"), {"queue": queue, "type": job_type, "error_type": error_type, "since": ops.time(since), "until": ops.time(until), "job_ids": jobs}),
+            None,
+            ops.whole,
+        ))
+
     async def list_cron(self) -> list[dict[str, Any]]:
         """All cron entries.
         """
@@ -3092,6 +3195,37 @@ class AsyncOperations(ABC):
         return await self._run(Call(
             "GET",
             ops.query(ops.at("admin", "stats", "history"), {"period": period, "queue": queue, "since": ops.time(since), "until": ops.time(until)}),
+            None,
+            ops.member("items"),
+        ))
+
+    async def type_stats(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        sort: str | None = None,
+        limit: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """What happened to the jobs of each type over a length of time: how many, how long they ran and waited.
+
+        An item has ``type``, ``enqueued``, ``processed``, ``failed``, ``discarded``, ``busy_ms`` (the time that
+        completed attempts have taken), ``latency_ms`` and ``wait_ms`` with ``p50``, ``p95`` and ``p99``. In a
+        minute and in an hour 200 types are told apart; the others are the type ``_other``. Figures are kept by
+        minutes for two hours and by hours for 30 days, so an earlier ``since`` counts from the beginning of its
+        hour.
+
+        * ``since``: From this time on; an hour ago without it.
+        * ``until``: Up to this time, at most 7 days later; now without it.
+        * ``sort``: What comes first, the largest: ``processed`` (the default), ``enqueued``, ``failed``,
+          ``discarded``, ``busy``, ``latency`` or ``wait``.
+        * ``limit``: The most types in the answer, 1 to 200; 50 without it.
+
+        Raises InvalidRequestError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "stats", "types"), {"since": ops.time(since), "until": ops.time(until), "sort": sort, "limit": limit}),
             None,
             ops.member("items"),
         ))

@@ -153,6 +153,15 @@ test('many dead letters: one is retried, the selected ones, then all that the fi
   await page.getByRole('button', { name: `Retry ${ids[0]}` }).click();
   await page.locator(`tr[data-row="${ids[0]}"]`).waitFor({ state: 'detached' });
   for (const id of [ids[1], ids[2]]) await page.getByLabel(`Select ${id}`).check();
+  await server.post('/queues/many/pause');
+  await page.getByRole('button', { name: 'Preview selected' }).click();
+  const preview = page.getByRole('region', { name: 'If they ran again' });
+  await preview.getByText('0 would run, 2 would wait, 0 would be refused.').waitFor();
+  await preview.getByText("Queue 'many' is paused.").waitFor();
+  await server.post('/queues/many/resume');
+  await preview.getByText("Queue 'many' is paused.").waitFor({ state: 'detached' });
+  await preview.getByText("No worker that sends heartbeats fetches from queue 'many'.").waitFor();
+  await preview.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('button', { name: 'Retry selected' }).click();
   await page.getByText('2 retried.').waitFor();
   await page.locator(`tr[data-row="${ids[2]}"]`).waitFor({ state: 'detached' });
@@ -160,6 +169,7 @@ test('many dead letters: one is retried, the selected ones, then all that the fi
   await page.getByRole('dialog').getByRole('button', { name: 'Keep' }).click();
   assert.equal((await server.get('/admin/dead-letter?queue=many')).pagination.total, 2);
   await page.getByRole('button', { name: 'Retry all 2' }).click();
+  await page.getByRole('dialog').getByText('0 would run, 2 would wait, 0 would be refused.').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Retry all 2' }).click();
   await page.getByRole('heading', { name: 'Bulk operation', exact: true }).waitFor();
   await page.locator('main').getByText('completed', { exact: true }).waitFor();

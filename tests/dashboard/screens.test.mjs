@@ -8,8 +8,8 @@ import { findings, launch, open, settled, visit } from './lib/browser.mjs';
 import { seed } from './lib/seed.mjs';
 import { Server } from './lib/server.mjs';
 
-const SCREENS = ['', 'queues', 'jobs', 'errors', 'dead', 'workflows', 'cron', 'workers', 'trains', 'limits', 'tenants',
-  'endpoints', 'audit', 'bulk'];
+const SCREENS = ['', 'queues', 'jobs', 'types', 'errors', 'dead', 'workflows', 'cron', 'workers', 'trains', 'limits',
+  'tenants', 'endpoints', 'audit', 'bulk'];
 const LOOKS = [
   { width: 1280, dark: false }, { width: 1280, dark: true }, { width: 320, dark: false }, { width: 320, dark: true },
 ];

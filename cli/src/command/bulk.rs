@@ -59,7 +59,7 @@ pub struct Consent {
     /// Do it without asking.
     #[arg(long, short)]
     yes: bool,
-    /// Say how many jobs would be changed, and change none.
+    /// Say how many jobs would be changed, for dead letters also what would come of it, and change none.
     #[arg(long)]
     pub dry_run: bool,
 }

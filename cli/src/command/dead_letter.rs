@@ -1,14 +1,14 @@
 //! `ojs dead-letter`: jobs that failed for good.
 use clap::{Args, Subcommand};
 use indicatif::ProgressBar;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::bulk::Consent;
 use super::jobs::describe;
 use super::queues::remark_unknown;
 use crate::failure::Failure;
 use crate::list::{Cut, FEW, Paging, Source};
-use crate::output::{Output, print, remark, text};
+use crate::output::{Output, items, print, remark, rows, text};
 use crate::remote::{Remote, segment};
 
 const RETRY_EXAMPLES: &str = "\
@@ -90,7 +90,7 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
         }
         Action::Retry { ids, all: false, consent, .. } => {
             if consent.dry_run {
-                return count(remote.output, "would be looked at", ids.len());
+                return foretell(&remote, &format!("job_ids={}", segment(&ids.join(","))), ids.len()).await;
             }
             retry(&remote, &ids).await
         }
@@ -107,13 +107,43 @@ async fn retry_all(remote: &Remote, filter: &Filter, consent: &Consent) -> Resul
     // Collected before the first is run again: one that fails anew must not be met twice.
     let ids: Vec<String> = filter.source().all(remote).await?.iter().map(|job| text(&job.value, "/id")).collect();
     if consent.dry_run {
-        return count(remote.output, "would be retried", ids.len());
+        let source = filter.source();
+        let query = source.path.split_once('?').map_or("", |(_, query)| query);
+        return foretell(remote, query, ids.len()).await;
     }
     if ids.is_empty() {
         return count(remote.output, "retried", 0);
     }
     consent.ask(&format!("retry {} dead letters?", ids.len()))?;
     retry(remote, &ids).await
+}
+
+/// Says what would come of a retry. A server without that operation leaves only the count.
+async fn foretell(remote: &Remote, query: &str, jobs: usize) -> Result<(), Failure> {
+    let path = if query.is_empty() { "/dead-letter/preview".to_owned() } else { format!("/dead-letter/preview?{query}") };
+    match remote.get(path).await {
+        Ok(answer) => remote.output.show(&answer, foretold),
+        Err(failure) if failure.is_unreachable() => Err(failure),
+        Err(failure) => {
+            remark(&format!("ojs: only counted, the server says nothing of a retry: {}", failure.in_one_line()));
+            count(remote.output, "would be retried", jobs)
+        }
+    }
+}
+
+/// The counts, and below them a line for each reason.
+fn foretold(value: &Value) -> String {
+    let [matched, seen] = ["/matched", "/looked_at"].map(|path| text(value, path));
+    let [run, wait, refused] = ["/would_run", "/would_wait", "/would_be_refused"].map(|path| text(value, path));
+    let of = if matched == seen { String::new() } else { format!(" of the newest {seen}") };
+    let first = format!("{matched} would be retried{of}: {run} would run, {wait} would wait, {refused} would be refused");
+    let reasons = items(value, "/reasons");
+    if reasons.is_empty() {
+        return first;
+    }
+    let columns = ["/effect", "/jobs", "/code", "/job_id", "/message", "/command"];
+    let lines = reasons.iter().map(|reason| columns.map(|path| text(reason, path)).to_vec());
+    format!("{first}\n{}", rows(&["effect", "jobs", "reason", "first job", "message", "what helps"], lines))
 }
 
 fn count(output: Output, words: &str, jobs: usize) -> Result<(), Failure> {

@@ -10,7 +10,9 @@ const EXAMPLES: &str = "\
 Examples:
   ojs stats                              now
   ojs stats --history 5m                 the last six hours in steps of five minutes
-  ojs stats --history 1h --queue mail";
+  ojs stats --history 1h --queue mail
+  ojs stats --types                      job types in the last hour, the busiest first
+  ojs stats --types --sort failed --since 2026-01-31T00:00:00Z";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -21,6 +23,15 @@ pub struct Stats {
     /// Only this queue (with --history).
     #[arg(long, requires = "history")]
     queue: Option<String>,
+    /// Each job type over the last hour.
+    #[arg(long, conflicts_with = "history")]
+    types: bool,
+    /// From this time on (with --types), for example 2026-01-31T00:00:00Z.
+    #[arg(long, value_name = "TIME", requires = "types")]
+    since: Option<String>,
+    /// What comes first (with --types): enqueued, processed, failed, discarded, busy, latency or wait.
+    #[arg(long, default_value = "busy", requires = "types")]
+    sort: String,
 }
 
 /// Shows the figures.
@@ -28,6 +39,9 @@ pub struct Stats {
 /// # Errors
 /// As [`Remote::call`].
 pub async fn run(stats: Stats, remote: Remote) -> Result<(), Failure> {
+    if stats.types {
+        return types(&remote, &stats).await;
+    }
     let Some(period) = stats.history else { return now(&remote).await };
     let mut path = format!("/admin/stats/history?period={}", segment(&period));
     if let Some(queue) = &stats.queue {
@@ -40,6 +54,24 @@ pub async fn run(stats: Stats, remote: Remote) -> Result<(), Failure> {
             columns.into_iter().chain(["/latency_ms/p50", "/latency_ms/p99"].map(|path| millis(point, path))).collect()
         };
         rows(&["from", "enqueued", "processed", "failed", "discarded", "p50", "p99"], items(value, "/items").iter().map(line))
+    })
+}
+
+/// The busiest types, or others that the sort puts first.
+async fn types(remote: &Remote, stats: &Stats) -> Result<(), Failure> {
+    let mut path = format!("/admin/stats/types?sort={}&limit=200", segment(&stats.sort));
+    if let Some(since) = &stats.since {
+        path.push_str(&format!("&since={}", segment(since)));
+    }
+    let answer = remote.get(path).await?;
+    remote.output.show(&answer, |value| {
+        let line = |item: &Value| {
+            let columns = ["/type", "/enqueued", "/processed", "/failed", "/discarded"].map(|path| text(item, path));
+            let times = ["/busy_ms", "/latency_ms/p50", "/latency_ms/p99", "/wait_ms/p99"].map(|path| millis(item, path));
+            columns.into_iter().chain(times).collect()
+        };
+        let heading = ["type", "enqueued", "processed", "failed", "discarded", "busy", "run p50", "run p99", "wait p99"];
+        rows(&heading, items(value, "/items").iter().map(line))
     })
 }
 

@@ -1,11 +1,12 @@
 // Dead letters: what was given up; retried or deleted, one or all that the filter finds.
-import { html, signal, useEffect } from '../html.js';
+import { html, signal, useEffect, useState } from '../html.js';
 import { post } from '../api.js';
 import { go, path, refine, route } from '../url.js';
 import { count, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
 import { Loaded, useLoad } from '../parts/load.js';
 import { pageOf, Paging } from '../parts/paging.js';
+import { foretell, Preview } from '../parts/preview.js';
 import { Selected } from '../parts/selected.js';
 import { JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
 
@@ -27,20 +28,26 @@ export function Dead() {
   const filter = Object.fromEntries(Object.entries({ queue, type, error_type }).filter(([, value]) => value));
   const load = useLoad(path('/admin/dead-letter', { ...filter, page: pageOf(), per_page: PER_PAGE }));
   const stats = useLoad('/dead-letter/stats');
-  useEffect(() => { chosen.value = new Set(); }, [JSON.stringify(route.value.query)]);
+  const [previewed, preview] = useState(null);
+  useEffect(() => { chosen.value = new Set(); preview(null); }, [JSON.stringify(route.value.query)]);
   const total = load.data?.pagination.total ?? 0;
   const all = Object.keys(filter).length ? 'that the filter finds' : 'of all queues';
   return html`<${View} title="Dead letters" tools=${total ? html`
+      <button type="button" onClick=${() => preview(filter)}>Preview a retry</button>
       <${Action} label=${`Retry all ${count(total)}`}
-        confirm=${`${count(total)} dead letters ${all} start afresh. Those that the server refuses stay here.`}
+        confirm=${async () => `${count(total)} dead letters ${all} start afresh.
+          Those that the server refuses stay here. ${await foretell(filter)}`}
         run=${() => begin('retry', filter)} done=${BEGUN} />
       <${Action} label=${`Delete all ${count(total)}`} right="administer" kind="bad"
         confirm=${`${count(total)} dead letters ${all} are deleted for good.`}
         run=${() => begin('delete', filter)} done=${BEGUN} />` : null}>
     <${Filters} filter=${filter} />
+    ${previewed ? html`<${Preview} which=${previewed} onClose=${() => preview(null)} />` : null}
     <div class="panels"><${Groups} title="By error" name="error_type" groups=${stats.data?.by_error_type} /><${Groups}
       title="By queue" name="queue" groups=${stats.data?.by_queue} /></div>
-    <${Panel} title="Found"><${Selected} selection=${chosen} label="Selected dead letters">${many}<//>
+    <${Panel} title="Found"><${Selected} selection=${chosen} label="Selected dead letters">${(...given) => html`
+      <button type="button" onClick=${() => preview({ job_ids: [...chosen.value].join() })}>Preview selected</button>
+      ${many(...given)}`}<//>
       <${Loaded} load=${load}>${({ items, pagination }) => html`
       <${Table} label="Dead letters" rows=${items} keyOf=${(job) => job.id} selection=${chosen}
         empty="There are no dead letters." columns=${[

@@ -31,12 +31,22 @@ export function ask({ title, text, yes }) {
   return new Promise((resolve) => { question.value = { title, text, yes, resolve }; });
 }
 
-/** A button for those who may. `run` changes, `done` says so; `confirm` is a question that comes first. */
+/**
+ * A button for those who may. `run` changes, `done` says so; `confirm` is a question that comes first, or a function
+ * that finds it out.
+ */
 export function Action({ label, name, right = 'operate', run, done, confirm, kind = '' }) {
   const [busy, setBusy] = useState(false);
+  const asking = useRef(false);
   if (!may(right)) return null;
   const press = async () => {
-    if (confirm && !(await ask({ title: label, text: confirm, yes: label }))) return;
+    if (asking.current) return;
+    asking.current = true;
+    const text = typeof confirm === 'function' ? await confirm() : confirm;
+    // The button stays enabled meanwhile: the dialog gives the focus back to it.
+    const yes = !text || await ask({ title: label, text, yes: label });
+    asking.current = false;
+    if (!yes) return;
     setBusy(true);
     await change(run, done);
     setBusy(false);

@@ -373,6 +373,27 @@ module OJS
       call("GET", path("dead-letter", "stats"))
     end
 
+    # What would come of running dead letters again: which would be refused, which would wait and for what, and which
+    # would run although an enqueue of the same job would be refused. Nothing is changed. <tt>matched</tt> dead
+    # letters are meant, of which the newest 500 are looked at (<tt>looked_at</tt>, <tt>complete</tt>). Of these
+    # <tt>would_run</tt>, <tt>would_wait</tt> and <tt>would_be_refused</tt> say how many; <tt>with_warnings</tt> run
+    # or wait beside that. Each of <tt>reasons</tt> has <tt>code</tt>, <tt>effect</tt> (<tt>refused</tt>,
+    # <tt>waits</tt> or <tt>warning</tt>), <tt>message</tt>, the number of <tt>jobs</tt>, the first of them as
+    # <tt>job_id</tt> and, where there is one, the <tt>command</tt> that helps. <tt>jobs</tt> has the first 20 jobs
+    # that meet one. Limits that free themselves as jobs end (full workers, concurrency, rates) are no reason.
+    #
+    # * +queue+: Only jobs of this queue.
+    # * +type+: Only this job type; <tt>email.*</tt> is all types that start with <tt>email.</tt>.
+    # * +error_type+: Only jobs whose last error is of this type.
+    # * +since+: Only jobs discarded at this time or later.
+    # * +until+: Only jobs discarded before this time.
+    # * +jobs+: These jobs instead: their ids with commas between them, 100 at most.
+    #
+    # Raises InvalidRequestError.
+    def preview_dead_letters(queue: nil, type: nil, error_type: nil, since: nil, until: nil, jobs: nil)
+      call("GET", query(path("dead-letter", "preview"), queue: queue, type: type, error_type: error_type, since: time("since", since), until: time("until", binding.local_variable_get(:until)), job_ids: jobs))
+    end
+
     # All cron entries.
     def list_cron
       crons(call("GET", path("cron")))
@@ -472,6 +493,24 @@ module OJS
     # Raises NotFoundError, InvalidRequestError.
     def stats_history(period: nil, queue: nil, since: nil, until: nil)
       list(call("GET", query(path("admin", "stats", "history"), period: period, queue: queue, since: time("since", since), until: time("until", binding.local_variable_get(:until)))), "items")
+    end
+
+    # What happened to the jobs of each type over a length of time: how many, how long they ran and waited. An item
+    # has <tt>type</tt>, <tt>enqueued</tt>, <tt>processed</tt>, <tt>failed</tt>, <tt>discarded</tt>, <tt>busy_ms</tt>
+    # (the time that completed attempts have taken), <tt>latency_ms</tt> and <tt>wait_ms</tt> with <tt>p50</tt>,
+    # <tt>p95</tt> and <tt>p99</tt>. In a minute and in an hour 200 types are told apart; the others are the type
+    # <tt>_other</tt>. Figures are kept by minutes for two hours and by hours for 30 days, so an earlier
+    # <tt>since</tt> counts from the beginning of its hour.
+    #
+    # * +since+: From this time on; an hour ago without it.
+    # * +until+: Up to this time, at most 7 days later; now without it.
+    # * +sort+: What comes first, the largest: <tt>processed</tt> (the default), <tt>enqueued</tt>, <tt>failed</tt>,
+    #   <tt>discarded</tt>, <tt>busy</tt>, <tt>latency</tt> or <tt>wait</tt>.
+    # * +limit+: The most types in the answer, 1 to 200; 50 without it.
+    #
+    # Raises InvalidRequestError.
+    def type_stats(since: nil, until: nil, sort: nil, limit: nil)
+      list(call("GET", query(path("admin", "stats", "types"), since: time("since", since), until: time("until", binding.local_variable_get(:until)), sort: sort, limit: limit)), "items")
     end
 
     # Whether the server is in maintenance, since when and why.

@@ -84,6 +84,7 @@ pub const TABLES: &[&Table] = &[
     schemas::records::SchemaText::TABLE,
     sessions::records::SessionRow::TABLE,
     statistics::records::StatRow::TABLE,
+    statistics::types::TypeRow::TABLE,
     trains::records::CarRow::TABLE,
     trains::records::DrainRow::TABLE,
     trains::records::EpochRow::TABLE,

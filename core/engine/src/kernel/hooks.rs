@@ -11,6 +11,7 @@ use crate::kernel::admission::Admission;
 use crate::kernel::audit::Checks;
 use crate::kernel::claiming::{Chosen, Claim, Claiming};
 use crate::kernel::explanation::Explanation;
+use crate::kernel::forecast::Forecast;
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, JobRow, JobView};
 use crate::kernel::placed::Placed;
@@ -53,6 +54,8 @@ pub type Walk = (i64, i64);
 pub type OnLease = fn(&mut Transaction<'_>, &mut JobView) -> Hooked;
 /// Adds why a waiting job is not running.
 pub type Explain = fn(&mut dyn Tables, &JobRow, &mut Explanation) -> Hooked;
+/// Adds what a dead letter would meet if it ran again.
+pub type Foresee = fn(&mut dyn Tables, &mut Forecast<'_>) -> Hooked;
 /// A claim begins, of the worker that it names.
 pub type OnClaim = fn(&mut Transaction<'_>, &Claim, Option<&WorkerRow>);
 /// Claims from the queues by an order of its own; false when it has none for them.
@@ -157,6 +160,8 @@ pub struct Feature {
     pub audit: Option<Checks>,
     /// Says why it keeps a waiting job from running, if it does; changes nothing.
     pub explain: Option<Explain>,
+    /// Says what a dead letter would meet if it ran again, beside what `explain` says; changes nothing.
+    pub foresee: Option<Foresee>,
 }
 
 /// A feature's part of a sweep.
@@ -214,6 +219,7 @@ impl Feature {
         reset: None,
         audit: None,
         explain: None,
+        foresee: None,
     };
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod event;
 pub(crate) mod event_log;
 pub(crate) mod explanation;
 pub mod finding;
+pub(crate) mod forecast;
 pub mod holds;
 pub(crate) mod hooks;
 pub(crate) mod import;

@@ -29,6 +29,7 @@ use crate::features::limits::records::LimitView;
 use crate::features::progress::metrics::ProgressFigures;
 use crate::features::push::metrics::PushFigures;
 use crate::features::statistics::records::{Facts, Minutes, Named, StatFilter, StatRow};
+use crate::features::statistics::types::MAX_TYPES;
 use crate::features::webhooks::metrics::WebhookFigures;
 use crate::metrics::figures::{Histogram, REQUEST};
 pub use crate::metrics::scrape::Extensions;
@@ -63,6 +64,7 @@ pub struct Metrics {
     pub(crate) push: Mutex<PushFigures>,
     pub(crate) webhooks: Mutex<WebhookFigures>,
     pub(crate) minutes: Mutex<Minutes>,
+    pub(crate) type_minutes: Mutex<Minutes>,
     /// Failures that are not in the store yet.
     pub(crate) errors: Arc<Pending>,
     pub(crate) sweep_lag_micros: AtomicU64,
@@ -133,6 +135,7 @@ impl Series {
 impl Default for Metrics {
     fn default() -> Self {
         let store = StoreFigures { commits: Histogram::new(REQUEST), groups: Histogram::new(GROUP), errors: 0, panics: 0 };
+        let node = rand::random::<i64>() >> 1;
         Self {
             jobs: Mutex::default(),
             store: Mutex::new(store),
@@ -141,7 +144,8 @@ impl Default for Metrics {
             progress: Mutex::default(),
             push: Mutex::default(),
             webhooks: Mutex::default(),
-            minutes: Mutex::new(Minutes::new(rand::random::<i64>() >> 1)),
+            minutes: Mutex::new(Minutes::new(node)),
+            type_minutes: Mutex::new(Minutes::bounded(node, MAX_TYPES)),
             errors: Arc::default(),
             sweep_lag_micros: AtomicU64::new(0),
             exceeded: AtomicU64::new(0),
@@ -166,6 +170,10 @@ impl Metrics {
         let mut minutes = lock(&self.minutes);
         facts.iter().for_each(|named| minutes.add(now.as_millis(), named.num, &named.facts));
         drop(minutes);
+        let mut types = lock(&self.type_minutes);
+        let known = facts.iter().filter(|named| named.type_num > 0);
+        known.for_each(|named| types.add(now.as_millis(), named.type_num, &named.facts));
+        drop(types);
         let mut jobs = lock(&self.jobs);
         for named in facts {
             let mut key = (named.queue, named.job_type);
@@ -259,6 +267,11 @@ impl Metrics {
         lock(&self.minutes).correct(rows, filter);
     }
 
+    /// Figures of job types that have not been written yet.
+    pub fn unwritten_types(&self) -> Minutes {
+        lock(&self.type_minutes).clone()
+    }
+
     /// Adds the traces of jobs to the times of their acceptance. The encoder takes exemplars of its own histograms
     /// alone.
     fn with_exemplars(&self, text: String) -> String {
@@ -336,7 +349,7 @@ mod tests {
     use crate::store::rows::{Counts, QueueRow};
 
     fn named(kind: &str, facts: Facts) -> Named {
-        Named { num: 1, queue: "q".into(), job_type: kind.into(), facts }
+        Named { num: 1, queue: "q".into(), job_type: kind.into(), type_num: 1, facts }
     }
 
     fn scrape(metrics: &Arc<Metrics>) -> String {

@@ -49,6 +49,23 @@ pub struct ListWorkflows {
     pub per_page: Option<u32>,
 }
 
+/// What can be left out of [`Client::preview_dead_letters`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PreviewDeadLetters {
+    /// Only jobs of this queue.
+    pub queue: Option<String>,
+    /// Only this job type; `email.*` is all types that start with `email.`.
+    pub job_type: Option<String>,
+    /// Only jobs whose last error is of this type.
+    pub error_type: Option<String>,
+    /// Only jobs discarded at this time or later.
+    pub since: Option<Timestamp>,
+    /// Only jobs discarded before this time.
+    pub until: Option<Timestamp>,
+    /// These jobs instead: their ids with commas between them, 100 at most.
+    pub jobs: Option<String>,
+}
+
 /// What can be left out of [`Client::list_workers`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ListWorkers {
@@ -71,6 +88,20 @@ pub struct StatsHistory {
     pub since: Option<Timestamp>,
     /// Up to this time.
     pub until: Option<Timestamp>,
+}
+
+/// What can be left out of [`Client::type_stats`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TypeStats {
+    /// From this time on; an hour ago without it.
+    pub since: Option<Timestamp>,
+    /// Up to this time, at most 7 days later; now without it.
+    pub until: Option<Timestamp>,
+    /// What comes first, the largest: `processed` (the default), `enqueued`, `failed`, `discarded`, `busy`, `latency`
+    /// or `wait`.
+    pub sort: Option<String>,
+    /// The most types in the answer, 1 to 200; 50 without it.
+    pub limit: Option<u32>,
 }
 
 /// What can be left out of [`Client::set_maintenance`].
@@ -509,6 +540,29 @@ impl Client {
         answer::object(&answer)
     }
 
+    /// What would come of running dead letters again: which would be refused, which would wait and for what, and
+    /// which would run although an enqueue of the same job would be refused. Nothing is changed. `matched` dead
+    /// letters are meant, of which the newest 500 are looked at (`looked_at`, `complete`). Of these `would_run`,
+    /// `would_wait` and `would_be_refused` say how many; `with_warnings` run or wait beside that. Each of `reasons`
+    /// has `code`, `effect` (`refused`, `waits` or `warning`), `message`, the number of `jobs`, the first of them as
+    /// `job_id` and, where there is one, the `command` that helps. `jobs` has the first 20 jobs that meet one. Limits
+    /// that free themselves as jobs end (full workers, concurrency, rates) are no reason.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`.
+    pub async fn preview_dead_letters(&self, options: &PreviewDeadLetters) -> Result<Value, Error> {
+        let query = query(&[
+            ("queue", options.queue.as_deref()),
+            ("type", options.job_type.as_deref()),
+            ("error_type", options.error_type.as_deref()),
+            ("since", options.since.map(|value| value.to_string()).as_deref()),
+            ("until", options.until.map(|value| value.to_string()).as_deref()),
+            ("job_ids", options.jobs.as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/dead-letter/preview{query}"), None).await?;
+        answer::object(&answer)
+    }
+
     /// All cron entries.
     ///
     /// # Errors
@@ -620,6 +674,25 @@ impl Client {
             ("until", options.until.map(|value| value.to_string()).as_deref()),
         ]);
         let answer = self.call(Method::GET, &format!("/admin/stats/history{query}"), None).await?;
+        answer::list(&answer, &["items"])
+    }
+
+    /// What happened to the jobs of each type over a length of time: how many, how long they ran and waited. An item
+    /// has `type`, `enqueued`, `processed`, `failed`, `discarded`, `busy_ms` (the time that completed attempts have
+    /// taken), `latency_ms` and `wait_ms` with `p50`, `p95` and `p99`. In a minute and in an hour 200 types are told
+    /// apart; the others are the type `_other`. Figures are kept by minutes for two hours and by hours for 30 days,
+    /// so an earlier `since` counts from the beginning of its hour.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`.
+    pub async fn type_stats(&self, options: &TypeStats) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("since", options.since.map(|value| value.to_string()).as_deref()),
+            ("until", options.until.map(|value| value.to_string()).as_deref()),
+            ("sort", options.sort.as_deref()),
+            ("limit", options.limit.map(|value| value.to_string()).as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/admin/stats/types{query}"), None).await?;
         answer::list(&answer, &["items"])
     }
 

@@ -2,6 +2,7 @@
 mod audit;
 pub mod commands;
 pub(crate) mod operator_routes;
+pub(crate) mod preview;
 pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;

@@ -14,12 +14,13 @@ use crate::engine::Engine;
 use crate::features::dead_letters::commands::{
     CountDead, DeleteDeadLetter, DeleteDeadLetters, GetDeadLetter, ListDead, Replay, ReplayChanged, ReplayDead,
 };
+use crate::features::dead_letters::preview::{MAX_IDS, PreviewReplay, Which};
 use crate::features::dead_letters::records::Override;
 use crate::http::jobs::{changed, wrapped};
 use crate::http::page::cursor;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, job_id, parse, read_body};
-use crate::http::terms::{job_type as pattern, moment};
+use crate::http::terms::{invalid, job_type as pattern, moment};
 use crate::kernel::maintenance::next_prune;
 use crate::kernel::render;
 use crate::kernel::typed::Command;
@@ -77,6 +78,31 @@ fn time(name: &str, text: &str) -> Result<i64, OjsError> {
 pub async fn get(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
     let view = engine.query(GetDeadLetter(job_id("dead letter", &id)?)).await?;
     Ok(Json::ok(wrapped(&view, |_| {})))
+}
+
+/// `GET /dead-letter/preview?queue&type&error_type&since&until`, or `?job_ids=…`: what would come of a retry.
+pub async fn preview(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let which = match params.list("job_ids") {
+        ids if ids.is_empty() => Which::Found(filter(&params)?),
+        ids => Which::Named(named(&ids, &params)?),
+    };
+    let preview = engine.query(PreviewReplay { which, at: engine.now() }).await?;
+    Ok(Json::ok(preview.to_value().to_string()))
+}
+
+/// The jobs of a preview that names them.
+fn named(ids: &[String], params: &Params) -> Result<Vec<JobId>, OjsError> {
+    if filter(params)? != DeadFilter::default() {
+        return Err(invalid("job_ids", "job_ids names the jobs: leave out the filter, or name no jobs."));
+    }
+    if ids.len() > MAX_IDS {
+        let message = format!("job_ids may name {MAX_IDS} jobs, and names {}: send them in parts, or a filter.", ids.len());
+        return Err(invalid("job_ids", message));
+    }
+    let read =
+        |text: &String| text.parse().map_err(|_| invalid("job_ids", format!("job_ids has '{text}', which is no id of a job.")));
+    ids.iter().map(read).collect()
 }
 
 /// A retry of one, with or without changes.

@@ -79,7 +79,7 @@ impl Transaction<'_> {
             }
         }
         if let Some(name) = &change.queue {
-            row.queue = self.tables.queue(name, self.now)?.num;
+            row.queue = self.queue_for_use(name)?.num;
         }
         row.priority = change.priority.unwrap_or(row.priority);
         Ok(())

@@ -31,7 +31,7 @@ fn summary(found: &Explanation) -> String {
 }
 
 /// A reason. What is not known is left out.
-fn reason(reason: &Reason) -> Value {
+pub(crate) fn reason(reason: &Reason) -> Value {
     let text = |text: &str| if text.is_empty() { Value::Null } else { json!(text) };
     let mut object = json!({
         "code": reason.code, "message": reason.message, "since": stamp(reason.since), "until": stamp(reason.until),

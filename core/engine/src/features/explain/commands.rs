@@ -2,8 +2,9 @@
 use ojs_model::{JobId, Timestamp};
 
 use super::{line, state, workers};
-use crate::error::Applied;
+use crate::error::{Applied, StoreError};
 use crate::kernel::explanation::Explanation;
+use crate::kernel::job::JobRow;
 use crate::kernel::typed::Query;
 use crate::kernel::view::{view, visible};
 use crate::store::tables::Tables;
@@ -27,12 +28,17 @@ impl Query for ExplainJob {
         if row.state.is_terminal() || row.state == ojs_model::JobState::Active {
             return Ok(found);
         }
-        state::explain(tables, &row, &mut found)?;
-        for explain in crate::features::ALL.iter().filter_map(|feature| feature.explain) {
-            explain(tables, &row, &mut found)?;
-        }
-        workers::explain(tables, &row, &mut found)?;
+        obstacles(tables, &row, &mut found)?;
         line::explain(tables, &row, &mut found)?;
         Ok(found)
     }
+}
+
+/// All reasons but the place in line.
+pub(crate) fn obstacles(tables: &mut dyn Tables, row: &JobRow, found: &mut Explanation) -> Result<(), StoreError> {
+    state::explain(tables, row, found)?;
+    for explain in crate::features::ALL.iter().filter_map(|feature| feature.explain) {
+        explain(tables, row, found)?;
+    }
+    workers::explain(tables, row, found)
 }

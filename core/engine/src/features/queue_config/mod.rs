@@ -20,5 +20,7 @@ pub(crate) const FEATURE: Feature = Feature {
     before_commit: Some(|transaction| transaction.emit_relief()),
     audit: Some(audit::CHECKS),
     explain: Some(explain::explain),
+    foresee: Some(explain::foresee),
+    on_replay: Some(|transaction, row| transaction.reopen_queue(row)),
     ..Feature::NONE
 };

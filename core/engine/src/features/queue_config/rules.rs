@@ -33,6 +33,15 @@ impl Transaction<'_> {
         Ok(queue)
     }
 
+    /// A discarded job runs again: its queue may have been deleted since. It does not wait for that.
+    pub(crate) fn reopen_queue(&mut self, row: &mut JobRow) -> Applied<bool> {
+        let queue = self.tables.queue_by_num(row.queue)?;
+        if queue.phase == QueuePhase::Deleted {
+            self.queue_for_use(&queue.name)?;
+        }
+        Ok(false)
+    }
+
     /// The queue of a name as it is, or as its first use would make it, with number 0: a refusal must not leave a queue behind.
     pub(crate) fn queue_to_be(&mut self, name: &str) -> Result<QueueRow, StoreError> {
         let known = self.tables.find_queue(name)?;

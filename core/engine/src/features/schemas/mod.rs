@@ -2,6 +2,7 @@
 //! do not match.
 pub(crate) mod commands;
 mod compiled;
+mod foresee;
 mod json_schema;
 pub mod records;
 pub(crate) mod routes;
@@ -13,5 +14,6 @@ use crate::kernel::hooks::Feature;
 pub(crate) const FEATURE: Feature = Feature {
     admit: Some(|transaction, jobs, admission| transaction.admit_by_schema(jobs, admission)),
     judge: Some(|transaction, job_type, envelope| transaction.judge_by_schema(job_type, envelope)),
+    foresee: Some(foresee::foresee),
     ..Feature::NONE
 };

@@ -17,6 +17,7 @@ use super::records::{
 use crate::error::{Applied, Refusal, StoreError};
 use crate::kernel::admission::Admission;
 use crate::kernel::transaction::Transaction;
+use crate::store::tables::Tables;
 
 /// Longest URI, bytes.
 const MAX_URI: usize = 255;
@@ -134,7 +135,8 @@ impl Transaction<'_> {
         let routed = admission.filled.clone();
         let jobs = routed.as_deref().unwrap_or(jobs);
         for (index, job) in jobs.iter().enumerate() {
-            let warnings = self.compared(job.tenant.as_deref(), &job.job_type, &job.body).map_err(|refusal| match refusal {
+            let warnings = compared(self.tables, job.tenant.as_deref(), &job.job_type, &job.body);
+            let warnings = warnings.map_err(|refusal| match refusal {
                 Refusal::Ojs(error) => located(*error, index, jobs.len()).into(),
                 fault => fault,
             })?;
@@ -154,72 +156,77 @@ impl Transaction<'_> {
             return Ok(());
         }
         let tenant = envelope::tenant_in(body)?;
-        for warning in self.compared(tenant.as_deref(), job_type, body)? {
+        for warning in compared(self.tables, tenant.as_deref(), job_type, body)? {
             tracing::warn!(job_type, warning, "a job does not match its schema");
         }
         Ok(())
     }
+}
 
-    /// The warnings about a job of a tenant.
-    fn compared(&mut self, tenant: Option<&str>, job_type: &str, envelope: &str) -> Applied<Vec<String>> {
-        // Jobs of types without a schema are not even parsed.
-        let Some(latest) = self.tables.schema_for(tenant, job_type)? else { return Ok(Vec::new()) };
-        let whole = object(envelope);
-        let unparsed = |error: serde_json::Error| StoreError::Failed(format!("a job that was parsed cannot be read: {error}"));
-        let job = members(&whole).map_err(unparsed)?;
-        let member = |wanted: &str| job.iter().find(|(name, raw)| name == wanted && *raw != "null").map(|(_, raw)| *raw);
-        let row = match self.chosen(tenant, member("schema"), member("version"), latest)? {
-            Ok(row) => row,
-            Err(warning) => return Ok(warning.into_iter().collect()),
-        };
-        let args = member("args").unwrap_or("[]");
-        if row.mode == Mode::Off || is_encoded(args, member("meta")) {
-            return Ok(Vec::new());
-        }
-        let args: Value = serde_json::from_str(args).map_err(unparsed)?;
-        let differences = compiled(self.tables, &row)?.differences(&args);
-        let verdict = Verdict { row, differences };
-        match verdict.row.mode {
-            _ if verdict.differences.is_empty() => Ok(Vec::new()),
-            Mode::Strict => Err(verdict.refusal().into()),
-            Mode::Warn | Mode::Off => Ok(verdict.warnings()),
-        }
+/// The warnings about a job of a tenant.
+pub(super) fn compared(
+    tables: &mut dyn Tables,
+    tenant: Option<&str>,
+    job_type: &str,
+    envelope: &str,
+) -> Applied<Vec<String>> {
+    // Jobs of types without a schema are not even parsed.
+    let Some(latest) = tables.schema_for(tenant, job_type)? else { return Ok(Vec::new()) };
+    let whole = object(envelope);
+    let unparsed = |error: serde_json::Error| StoreError::Failed(format!("a job that was parsed cannot be read: {error}"));
+    let job = members(&whole).map_err(unparsed)?;
+    let member = |wanted: &str| job.iter().find(|(name, raw)| name == wanted && *raw != "null").map(|(_, raw)| *raw);
+    let row = match chosen(tables, tenant, member("schema"), member("version"), latest)? {
+        Ok(row) => row,
+        Err(warning) => return Ok(warning.into_iter().collect()),
+    };
+    let args = member("args").unwrap_or("[]");
+    if row.mode == Mode::Off || is_encoded(args, member("meta")) {
+        return Ok(Vec::new());
     }
-
-    /// The schema of a job: the one that it names, else the one of its version, else the latest of its type, which is
-    /// given. Without one, the warning that there is none.
-    fn chosen(
-        &mut self,
-        tenant: Option<&str>,
-        uri: Option<&str>,
-        version: Option<&str>,
-        latest: SchemaRow,
-    ) -> Applied<Result<SchemaRow, Option<String>>> {
-        if let Some(uri) = uri.and_then(string)
-            && let Some(row) = self.schema_of_uri_for(tenant, &uri)?.filter(|row| row.own_type() == latest.own_type())
-        {
-            return Ok(Ok(row));
-        }
-        let Some(version) = version else { return Ok(Ok(latest)) };
-        let parsed = serde_json::from_str(version).ok().and_then(|value: Value| Version::from_json(Some(&value)).ok());
-        let row = match &parsed {
-            Some(version) => self.tables.schema(&latest.job_type, version.rank)?,
-            None => None,
-        };
-        let job_type = latest.own_type();
-        Ok(row.ok_or_else(|| {
-            let told = parsed.map_or_else(|| "of this form".to_owned(), |version| version.text);
-            let warning = format!("no schema is registered for version {told} of '{job_type}': args were not compared with any");
-            (latest.mode != Mode::Off).then_some(warning)
-        }))
+    let args: Value = serde_json::from_str(args).map_err(unparsed)?;
+    let differences = compiled(tables, &row)?.differences(&args);
+    let verdict = Verdict { row, differences };
+    match verdict.row.mode {
+        _ if verdict.differences.is_empty() => Ok(Vec::new()),
+        Mode::Strict => Err(verdict.refusal().into()),
+        Mode::Warn | Mode::Off => Ok(verdict.warnings()),
     }
+}
 
-    /// The schema that a job of a tenant names by a URI: one of its own, else one that all share.
-    fn schema_of_uri_for(&mut self, tenant: Option<&str>, uri: &str) -> Applied<Option<SchemaRow>> {
-        match self.tables.schema_of_uri(&uri_of(tenant, uri))? {
-            None if tenant.is_some() => Ok(self.tables.schema_of_uri(uri)?),
-            found => Ok(found),
-        }
+/// The schema of a job: the one that it names, else the one of its version, else the latest of its type, which is
+/// given. Without one, the warning that there is none.
+fn chosen(
+    tables: &mut dyn Tables,
+    tenant: Option<&str>,
+    uri: Option<&str>,
+    version: Option<&str>,
+    latest: SchemaRow,
+) -> Applied<Result<SchemaRow, Option<String>>> {
+    if let Some(uri) = uri.and_then(string)
+        && let Some(row) = schema_of_uri_for(tables, tenant, &uri)?.filter(|row| row.own_type() == latest.own_type())
+    {
+        return Ok(Ok(row));
+    }
+    let Some(version) = version else { return Ok(Ok(latest)) };
+    let parsed = serde_json::from_str(version).ok().and_then(|value: Value| Version::from_json(Some(&value)).ok());
+    let row = match &parsed {
+        Some(version) => tables.schema(&latest.job_type, version.rank)?,
+        None => None,
+    };
+    let job_type = latest.own_type();
+    Ok(row.ok_or_else(|| {
+        let told = parsed.map_or_else(|| "of this form".to_owned(), |version| version.text);
+        let warning = format!("no schema is registered for version {told} of '{job_type}': args were not compared with any");
+        (latest.mode != Mode::Off).then_some(warning)
+    }))
+}
+
+/// The schema that a job of a tenant names by a URI: one of its own, else one that all share.
+fn schema_of_uri_for(tables: &mut dyn Tables, tenant: Option<&str>, uri: &str) -> Applied<Option<SchemaRow>> {
+    match tables.schema_of_uri(&uri_of(tenant, uri))? {
+        None if tenant.is_some() => Ok(tables.schema_of_uri(uri)?),
+        found => Ok(found),
     }
 }
 

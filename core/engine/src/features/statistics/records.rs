@@ -82,6 +82,8 @@ pub struct Named {
     pub queue: Arc<str>,
     /// The job type.
     pub job_type: Arc<str>,
+    /// Its number; 0 for a job that was refused.
+    pub type_num: i64,
     /// What happened.
     pub facts: Facts,
 }
@@ -250,9 +252,11 @@ pub trait StatTables: RecordTables {
 impl<T: RecordTables + ?Sized> StatTables for T {}
 
 /// Minutes of this node that have not been written, or may still change.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Minutes {
     node: i64,
+    /// Names that are told apart within one minute.
+    most: usize,
     rows: BTreeMap<(i64, i64), (StatRow, bool)>,
 }
 
@@ -260,12 +264,20 @@ impl Minutes {
     /// For a node with a number that no other has.
     #[must_use]
     pub fn new(node: i64) -> Self {
-        Self { node, rows: BTreeMap::new() }
+        Self::bounded(node, usize::MAX)
+    }
+
+    /// The same, with so many names a minute at most; those that come later are counted under number 0.
+    #[must_use]
+    pub fn bounded(node: i64, most: usize) -> Self {
+        Self { node, most, rows: BTreeMap::new() }
     }
 
     /// Adds facts of a transaction.
     pub fn add(&mut self, now: i64, queue: i64, facts: &Facts) {
         let at = now - now.rem_euclid(MINUTE);
+        let is_full = || self.rows.range((at, 1)..=(at, i64::MAX)).count() >= self.most;
+        let queue = if self.rows.contains_key(&(at, queue)) || !is_full() { queue } else { 0 };
         let (row, changed) = self.rows.entry((at, queue)).or_insert_with(|| (StatRow::new(at, MINUTE, queue, self.node), false));
         row.add(facts);
         *changed = true;

@@ -10,6 +10,7 @@ use crate::features::admin::commands::ReadGauges;
 use crate::features::queue_config::commands::FindQueue;
 use crate::features::statistics::commands::ReadStats;
 use crate::features::statistics::records::{HOUR, MINUTE, Pace, Spread, StatFilter, StatRow};
+use crate::features::statistics::types::ReadTypes;
 use crate::http::operator::time;
 use crate::http::page::stamp;
 use crate::http::reply::{Failure, Json};
@@ -62,6 +63,63 @@ pub async fn history(State(engine): State<Engine>, RawQuery(query): RawQuery) ->
     }
     let items: Vec<Value> = points.values().map(point).collect();
     Ok(Json::ok(json!({"period": period, "since": stamp(since), "until": stamp(until), "items": items}).to_string()))
+}
+
+/// Longest time that figures of types are summed up over.
+const MAX_TYPE_SPAN: i64 = 7 * 24 * HOUR;
+/// Most types in an answer.
+const MAX_LISTED: usize = 200;
+
+/// `GET /admin/stats/types?since&until&sort&limit`: what happened to the jobs of each type.
+pub async fn types(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let until = time(&params, "until")?.unwrap_or_else(|| engine.now().as_millis().saturating_add(1));
+    let since = time(&params, "since")?.unwrap_or_else(|| until.saturating_sub(HOUR));
+    let since = since - since.rem_euclid(MINUTE);
+    if until.saturating_sub(since) > MAX_TYPE_SPAN {
+        return Err(invalid("since", "since and until are more than 7 days apart: ask for a shorter time.").into());
+    }
+    let sort = params.get("sort").unwrap_or("processed");
+    let rank = rank(sort)?;
+    let limit = params.number("limit", 50, MAX_LISTED)?.max(1);
+    let unwritten = engine.metrics().unwritten_types();
+    let mut found = engine.query(ReadTypes { since, until, unwritten }).await?;
+    let total = found.len();
+    found.sort_by(|(name, row), (other_name, other)| rank(other).total_cmp(&rank(row)).then_with(|| name.cmp(other_name)));
+    let items: Vec<Value> = found.iter().take(limit).map(|(name, row)| of_type(name, row)).collect();
+    let body = json!({
+        "since": stamp(since), "until": stamp(until), "sort": sort, "total": total, "has_more": total > limit, "items": items,
+    });
+    Ok(Json::ok(body.to_string()))
+}
+
+fn of_type(name: &str, row: &StatRow) -> Value {
+    json!({
+        "type": name, "enqueued": row.enqueued, "processed": row.completed, "failed": row.failed, "discarded": row.discarded,
+        "busy_ms": busy(row), "latency_ms": percentiles(&row.run), "wait_ms": percentiles(&row.wait),
+    })
+}
+
+/// Time that workers have spent on completed attempts, as exact as the spread is.
+fn busy(row: &StatRow) -> f64 {
+    row.run.mean().map_or(0.0, |mean| (mean * row.run.count() as f64).round())
+}
+
+/// What the list is ordered by, the largest first.
+fn rank(word: &str) -> Result<fn(&StatRow) -> f64, OjsError> {
+    match word {
+        "enqueued" => Ok(|row| row.enqueued as f64),
+        "processed" => Ok(|row| row.completed as f64),
+        "failed" => Ok(|row| row.failed as f64),
+        "discarded" => Ok(|row| row.discarded as f64),
+        "busy" => Ok(busy),
+        "latency" => Ok(|row| row.run.percentile(0.95).unwrap_or(-1.0)),
+        "wait" => Ok(|row| row.wait.percentile(0.95).unwrap_or(-1.0)),
+        other => {
+            let words = "enqueued, processed, failed, discarded, busy, latency or wait";
+            Err(invalid("sort", format!("sort cannot be '{other}': use {words}.")))
+        }
+    }
 }
 
 /// Name and length of a period, and how far a history of it goes back by itself.

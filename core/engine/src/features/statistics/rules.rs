@@ -17,11 +17,12 @@ impl Transaction<'_> {
 /// The facts under their names.
 fn named(tally: Tally, tables: &mut dyn Tables) -> Result<Vec<Named>> {
     let named = |((num, job_type_id), facts)| {
-        Ok(Named { num, queue: tables.queue_by_num(num)?.name, job_type: tables.job_type_name(job_type_id)?, facts })
+        let (queue, job_type) = (tables.queue_by_num(num)?.name, tables.job_type_name(job_type_id)?);
+        Ok(Named { num, queue, job_type, type_num: job_type_id, facts })
     };
     let jobs = tally.jobs.into_iter().map(named);
     let refused = tally.refused.into_iter().map(|((num, queue, job_type), refused)| {
-        Ok(Named { num, queue, job_type, facts: Facts { refused, ..Facts::default() } })
+        Ok(Named { num, queue, job_type, type_num: 0, facts: Facts { refused, ..Facts::default() } })
     });
     jobs.chain(refused).collect()
 }

@@ -24,7 +24,8 @@ pub(super) fn explain(tables: &mut dyn Tables, row: &JobRow, found: &mut Explana
     Ok(())
 }
 
-fn of_train(train: &TrainRow) -> Reason {
+/// What the state of a train keeps its jobs from.
+pub(super) fn of_train(train: &TrainRow) -> Reason {
     let id = &train.id;
     match train.state {
         TrainState::Held => Reason::new("train_held", format!("Train '{id}' is held by {}.", train.held_by))
@@ -34,9 +35,12 @@ fn of_train(train: &TrainRow) -> Reason {
             "train_draining",
             format!("The job before it in train '{id}' was cancelled, and its handler may still run."),
         ),
-        TrainState::Running => {
-            Reason::new("train_blocked", format!("Train '{id}' runs one job at a time, and others come first."))
-                .command(format!("ojs trains show {id}"))
-        }
+        TrainState::Running => blocked(id),
     }
+}
+
+/// Another job of the train comes first.
+pub(super) fn blocked(id: &str) -> Reason {
+    Reason::new("train_blocked", format!("Train '{id}' runs one job at a time, and others come first."))
+        .command(format!("ojs trains show {id}"))
 }

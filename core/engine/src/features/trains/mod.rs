@@ -3,6 +3,7 @@ pub mod answer;
 mod audit;
 pub mod commands;
 mod explain;
+mod foresee;
 pub(crate) mod hold;
 pub(crate) mod metrics;
 pub(crate) mod operator_routes;
@@ -42,5 +43,6 @@ pub(crate) const FEATURE: Feature = Feature {
     }),
     audit: Some(audit::CHECKS),
     explain: Some(explain::explain),
+    foresee: Some(foresee::foresee),
     ..Feature::NONE
 };

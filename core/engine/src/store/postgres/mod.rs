@@ -275,7 +275,8 @@ impl Tables for PostgresTables {
             self.query(sql!("lock_key"), &[&lock])?;
         }
         let (key, states): (Vec<u8>, Vec<i64>) = (bytes.to_vec(), states.iter().map(|state| *state as i64).collect());
-        Ok(self.job_rows(sql!("find_unique"), &[&key, &states, &since])?.pop())
+        let statement = if self.writes() { sql!("find_unique") } else { &select::FIND_UNIQUE_READ };
+        Ok(self.job_rows(statement, &[&key, &states, &since])?.pop())
     }
 
     fn row(&mut self, id: JobId) -> Result<Option<JobRow>> {

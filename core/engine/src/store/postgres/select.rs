@@ -21,6 +21,10 @@ use crate::store::selection::{Selection, counting, counting_once};
 /// `oldest` for a connection that may not lock rows.
 static OLDEST_READ: LazyLock<String> = LazyLock::new(|| sql!("oldest").trim_end().trim_end_matches(" FOR UPDATE").to_owned());
 
+/// `find_unique` for such a connection.
+pub(super) static FIND_UNIQUE_READ: LazyLock<String> =
+    LazyLock::new(|| sql!("find_unique").trim_end().trim_end_matches(" FOR UPDATE").to_owned());
+
 /// The statement of a selection; `None` for a list, whose statement is made for one use.
 fn text_of(wanted: &Selection<'_>, writes: bool) -> Option<&'static str> {
     Some(match wanted {

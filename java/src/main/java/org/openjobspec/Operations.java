@@ -200,6 +200,29 @@ final class Operations {
         }
 
         /**
+         * What happened to the jobs of each type over a length of time: how many, how long they ran and waited. An
+         * item has {@code type}, {@code enqueued}, {@code processed}, {@code failed}, {@code discarded}, {@code
+         * busy_ms} (the time that completed attempts have taken), {@code latency_ms} and {@code wait_ms} with
+         * {@code p50}, {@code p95} and {@code p99}. In a minute and in an hour 200 types are told apart; the
+         * others are the type {@code _other}. Figures are kept by minutes for two hours and by hours for 30 days,
+         * so an earlier {@code since} counts from the beginning of its hour.
+         *
+         * @param since from this time on; an hour ago without it; null: not said
+         * @param until up to this time, at most 7 days later; now without it; null: not said
+         * @param sort what comes first, the largest: {@code processed} (the default), {@code enqueued}, {@code
+         *     failed}, {@code discarded}, {@code busy}, {@code latency} or {@code wait}; null: not said
+         * @param limit the most types in the answer, 1 to 200; 50 without it; null: not said
+         */
+        public List<Map<String, Object>> typeStats(Instant since, Instant until, String sort, Integer limit) {
+            return run(Operation.list("GET", Operation.query("/admin/stats/types", Operation.members("since", text(since), "until", text(until), "sort", sort, "limit", limit)), null, "items", Members::of));
+        }
+
+        /** The same without what may be left out. */
+        public List<Map<String, Object>> typeStats() {
+            return typeStats(null, null, null, null);
+        }
+
+        /**
          * Whether the server is in maintenance, since when and why.
          */
         public Map<String, Object> maintenance() {
@@ -1068,6 +1091,34 @@ final class Operations {
          */
         public Map<String, Object> stats() {
             return client.run(Operation.whole("GET", "/dead-letter/stats", null));
+        }
+
+        /**
+         * What would come of running dead letters again: which would be refused, which would wait and for what,
+         * and which would run although an enqueue of the same job would be refused. Nothing is changed. {@code
+         * matched} dead letters are meant, of which the newest 500 are looked at ({@code looked_at}, {@code
+         * complete}). Of these {@code would_run}, {@code would_wait} and {@code would_be_refused} say how many;
+         * {@code with_warnings} run or wait beside that. Each of {@code reasons} has {@code code}, {@code effect}
+         * ({@code refused}, {@code waits} or {@code warning}), {@code message}, the number of {@code jobs}, the
+         * first of them as {@code job_id} and, where there is one, the {@code command} that helps. {@code jobs}
+         * has the first 20 jobs that meet one. Limits that free themselves as jobs end (full workers, concurrency,
+         * rates) are no reason.
+         *
+         * @param queue only jobs of this queue; null: not said
+         * @param jobType only this job type; {@code email.*} is all types that start with {@code email.}; null:
+         *     not said
+         * @param errorType only jobs whose last error is of this type; null: not said
+         * @param since only jobs discarded at this time or later; null: not said
+         * @param until only jobs discarded before this time; null: not said
+         * @param jobs these jobs instead: their ids with commas between them, 100 at most; null: not said
+         */
+        public Map<String, Object> preview(String queue, String jobType, String errorType, Instant since, Instant until, String jobs) {
+            return client.run(Operation.whole("GET", Operation.query("/dead-letter/preview", Operation.members("queue", queue, "type", jobType, "error_type", errorType, "since", text(since), "until", text(until), "job_ids", jobs)), null));
+        }
+
+        /** The same without what may be left out. */
+        public Map<String, Object> preview() {
+            return preview(null, null, null, null, null, null);
         }
     }
 

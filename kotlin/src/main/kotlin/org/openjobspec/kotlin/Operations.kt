@@ -167,6 +167,23 @@ public abstract class Operations internal constructor() : Requests() {
         run("GET", query(at("admin", "stats", "history"), given("period" to period, "queue" to queue, "since" to since?.toString(), "until" to until?.toString())), null, Reply.list("items"))
 
     /**
+     * What happened to the jobs of each type over a length of time: how many, how long they ran and waited. An item has
+     * `type`, `enqueued`, `processed`, `failed`, `discarded`, `busy_ms` (the time that completed attempts have taken),
+     * `latency_ms` and `wait_ms` with `p50`, `p95` and `p99`. In a minute and in an hour 200 types are told apart; the others
+     * are the type `_other`. Figures are kept by minutes for two hours and by hours for 30 days, so an earlier `since` counts
+     * from the beginning of its hour.
+     *
+     * @param since from this time on; an hour ago without it
+     * @param until up to this time, at most 7 days later; now without it
+     * @param sort what comes first, the largest: `processed` (the default), `enqueued`, `failed`, `discarded`, `busy`,
+     *   `latency` or `wait`
+     * @param limit the most types in the answer, 1 to 200; 50 without it
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun typeStats(since: Instant? = null, until: Instant? = null, sort: String? = null, limit: Int? = null): List<Map<String, Any?>> =
+        run("GET", query(at("admin", "stats", "types"), given("since" to since?.toString(), "until" to until?.toString(), "sort" to sort, "limit" to limit)), null, Reply.list("items"))
+
+    /**
      * Whether the server is in maintenance, since when and why.
      */
     public suspend fun maintenance(): Map<String, Any?> =
@@ -945,6 +962,26 @@ public abstract class DeadLettersOperations internal constructor(internal val cl
      */
     public suspend fun stats(): Map<String, Any?> =
         run("GET", at("dead-letter", "stats"), null, Reply.whole)
+
+    /**
+     * What would come of running dead letters again: which would be refused, which would wait and for what, and which would
+     * run although an enqueue of the same job would be refused. Nothing is changed. `matched` dead letters are meant, of which
+     * the newest 500 are looked at (`looked_at`, `complete`). Of these `would_run`, `would_wait` and `would_be_refused` say
+     * how many; `with_warnings` run or wait beside that. Each of `reasons` has `code`, `effect` (`refused`, `waits` or
+     * `warning`), `message`, the number of `jobs`, the first of them as `job_id` and, where there is one, the `command` that
+     * helps. `jobs` has the first 20 jobs that meet one. Limits that free themselves as jobs end (full workers, concurrency,
+     * rates) are no reason.
+     *
+     * @param queue only jobs of this queue
+     * @param jobType only this job type; `email.*` is all types that start with `email.`
+     * @param errorType only jobs whose last error is of this type
+     * @param since only jobs discarded at this time or later
+     * @param until only jobs discarded before this time
+     * @param jobs these jobs instead: their ids with commas between them, 100 at most
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun preview(queue: String? = null, jobType: String? = null, errorType: String? = null, since: Instant? = null, until: Instant? = null, jobs: String? = null): Map<String, Any?> =
+        run("GET", query(at("dead-letter", "preview"), given("queue" to queue, "type" to jobType, "error_type" to errorType, "since" to since?.toString(), "until" to until?.toString(), "job_ids" to jobs)), null, Reply.whole)
 
 }
 
