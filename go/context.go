@@ -77,7 +77,7 @@ func (c JobContext) Value(key any) any { return c.inner.Value(key) }
 // Attempt is 1 on the first run.
 func (c JobContext) Attempt() int { return c.Job.Attempt }
 
-// WorkerID is the worker's name on the server; empty where no worker runs the job.
+// WorkerID is the name on the server under which the job was leased; empty where nothing has leased it, as in tests.
 func (c JobContext) WorkerID() string { return c.worker }
 
 // OutcomeOf is what the server gets to know when a handler returns this error, for middleware.

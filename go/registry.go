@@ -134,7 +134,8 @@ func typed[T any](args Args, into *T) error {
 	return err
 }
 
-// RunLink is what a run of [Registry.Run] may ask of the server that leased the job.
+// RunLink is what a run of [Registry.Run] may ask of the server that leased the job. With a method WorkerID() string as
+// well, it also says under which name the job was leased: [JobContext.WorkerID].
 type RunLink interface {
 	// Heartbeat extends the lease. The reason is not 0 when the handler should stop.
 	Heartbeat() (CancelReason, error)
@@ -216,6 +217,9 @@ func (r *Registry) Run(ctx context.Context, envelope []byte, link RunLink) Outco
 	run := JobContext{Job: job, inner: inner, state: &jobState{cancel: cancel}}
 	if link != nil {
 		run.native = linked{link}
+		if named, ok := link.(interface{ WorkerID() string }); ok {
+			run.worker = named.WorkerID()
+		}
 	}
 	ended := make(chan outcome, 1)
 	go func() {

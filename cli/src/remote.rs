@@ -142,6 +142,19 @@ impl Remote {
         self.call(Request::get(path.into())).await
     }
 
+    /// Whether the server has an operation at `path` that can be read.
+    ///
+    /// # Errors
+    /// Any answer that says neither yes nor no, such as the refusal of a key; no answer.
+    pub async fn knows(&self, path: &str) -> Result<bool, Failure> {
+        let response = self.transport.request(Request::get(path.to_owned())).await.map_err(ojs::Error::from)?;
+        match response.status {
+            _ if response.is_success() => Ok(true),
+            404 | 405 | 501 => Ok(false),
+            _ => Err(ojs::Error::from_response(&response).into()),
+        }
+    }
+
     /// `GET path`, of an answer that is no JSON.
     ///
     /// # Errors

@@ -37,6 +37,9 @@ type link struct {
 	saved *document // Nil until it is wanted.
 }
 
+// WorkerID is the name under which the server leased the job; empty where the message does not say it.
+func (l *link) WorkerID() string { return l.d.worker }
+
 // put sends something about the job under its lease.
 func (l *link) put(what string, said map[string]any) ([]byte, ojs.CancelReason, error) {
 	if l.server == nil {

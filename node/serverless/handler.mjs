@@ -36,6 +36,12 @@ const SETTINGS = [
   'clock',
 ];
 
+/** Not every server keeps checkpoints: the job is there, and runs without one. */
+function noneOf(error) {
+  if (!(error instanceof errors.OJSNotFoundError)) throw error;
+  return undefined;
+}
+
 const isWorker = (given) => typeof given?.calls === 'function';
 
 /** The settings among the arguments of a constructor, which takes a worker before them, or settings alone. */
@@ -230,7 +236,7 @@ export class FunctionHandler {
     const path = `/jobs/${encodeURIComponent(delivery.id)}`;
     const { job } = await server.request('GET', path);
     const isSaved = delivery.job.checkpoint_ref === true;
-    const checkpoint = isSaved ? await server.request('GET', `${path}/checkpoint`) : undefined;
+    const checkpoint = isSaved ? await server.request('GET', `${path}/checkpoint`).catch(noneOf) : undefined;
     return completed(delivery, job, checkpoint);
   }
 

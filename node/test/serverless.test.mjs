@@ -466,6 +466,16 @@ for (const vector of vectors.cases) {
   });
 }
 
+test('a job whose checkpoint the server does not have runs without it', async () => {
+  const { message, job } = vectors.cases.find((vector) => vector.message.checkpoint_ref);
+  const fetch = async (url, { method }) => (String(url).endsWith('/checkpoint') ? new Response('{}', { status: 404 })
+    : new Response(JSON.stringify(method === 'GET' ? { job } : {})));
+  const ran = [];
+  const handler = handlerOf(ran, { ojsUrl: 'https://ojs.example.com', fetch });
+  assert.deepEqual(failures(await handler.handleSQS(sqsEvent([message]))), []);
+  assert.equal(ran.length, 1);
+});
+
 test('a reference is not run where no server is named', async () => {
   const ran = [];
   const reference = { id: '1', type: 'email.send', lease_token: 7 };

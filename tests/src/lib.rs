@@ -21,7 +21,7 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 /// A new job id, as clients make them.
 #[must_use]
 pub fn job_id() -> String {
-    uuid::Uuid::now_v7().to_string()
+    ojs_model::JobId::now_v7().to_string()
 }
 
 /// Waits until a condition holds and returns what it found; fails the test after [`PATIENCE`].

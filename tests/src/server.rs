@@ -103,6 +103,13 @@ impl ServerProcess {
         Self::spawn(directory, Port::take(), store, Vec::new(), environment).await
     }
 
+    /// The figures that `GET /metrics` answers with.
+    pub async fn metrics(&self) -> String {
+        let mut wire = self.connect().await;
+        wire.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await.unwrap();
+        String::from_utf8(wire.answer().await.unwrap().body).unwrap()
+    }
+
     /// The directory of its files.
     #[must_use]
     pub fn directory(&self) -> &Path {

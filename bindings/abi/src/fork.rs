@@ -3,10 +3,12 @@
 //! SQLite guards its list of open files, its memory counters and a few other things with locks of the process. A thread that opens or closes a file
 //! at the moment of a fork holds one; the child has the lock and not the thread, so it would wait for ever when it opens a store of its own.
 //! So the thread that forks takes them all first, and both sides let go of them. The same is true of the log records that wait for the host.
+//! And it waits until no thread is ending, because the standard library takes a lock then.
 #![expect(unsafe_code, reason = "SQLite's locks and pthread_atfork have no safe form")]
 
-use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use ojs_engine::threads;
 use rusqlite::ffi;
 
 /// In the order in which SQLite takes one while it holds another.
@@ -22,23 +24,24 @@ const LOCKS: [i32; 6] = [
 
 /// Makes forks of this process wait until no thread holds a lock of SQLite. Cheap after the first call.
 pub fn guard() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: after it has succeeded the static locks exist for as long as the process. The handlers are functions without state.
-        let refused = unsafe {
-            let started = ffi::sqlite3_initialize();
-            if started == ffi::SQLITE_OK { libc::pthread_atfork(Some(before), Some(after), Some(after)) } else { started }
-        };
-        if refused != 0 {
-            tracing::warn!(
-                code = refused,
-                "a fork while another thread opens a file or logs may leave a child that waits for ever"
-            );
-        }
-    });
+    // No `Once`: a child that is forked meanwhile would wait for the thread that has begun.
+    static BEGUN: AtomicBool = AtomicBool::new(false);
+    if BEGUN.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    // SAFETY: after it has succeeded the static locks exist for as long as the process. The handlers are functions without state.
+    let refused = unsafe {
+        let started = ffi::sqlite3_initialize();
+        if started == ffi::SQLITE_OK { libc::pthread_atfork(Some(before), Some(after), Some(after)) } else { started }
+    };
+    if refused != 0 {
+        tracing::warn!(code = refused, "a fork while another thread opens a file or logs may leave a child that waits for ever");
+    }
 }
 
 unsafe extern "C" fn before() {
+    // First: a thread that ends may still need the other locks, and no thread ends while it holds one of them.
+    threads::hold();
     for lock in LOCKS {
         // SAFETY: a static lock is not made here but looked up, and SQLite takes null for none.
         unsafe { ffi::sqlite3_mutex_enter(ffi::sqlite3_mutex_alloc(lock)) };
@@ -54,4 +57,5 @@ unsafe extern "C" fn after() {
         // SAFETY: as above, and this thread took them in `before`.
         unsafe { ffi::sqlite3_mutex_leave(ffi::sqlite3_mutex_alloc(lock)) };
     }
+    threads::let_go();
 }

@@ -1,12 +1,12 @@
 //! One guard for every export: a panic becomes an error and never crosses into the host.
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::LazyLock;
+
+use ojs_model::lazy::Lazy;
 
 use crate::error::AbiError;
 
 /// Fault injection for the tests of every language: the exports, separated by commas, whose bodies panic; `*` stands for all of them.
-static PANIC_IN: LazyLock<Option<String>> =
-    LazyLock::new(|| std::env::var("OJS_FAULT_PANIC").ok().filter(|names| !names.is_empty()));
+static PANIC_IN: Lazy<Option<String>> = Lazy::new(|| std::env::var("OJS_FAULT_PANIC").ok().filter(|names| !names.is_empty()));
 
 #[expect(clippy::panic, reason = "asked for by OJS_FAULT_PANIC")]
 fn inject(export: &str) {

@@ -56,3 +56,5 @@ pub mod token;
 pub mod versions;
 pub mod webhook;
 pub mod worker;
+
+pub use ojs_engine::threads::AtEnd;

@@ -120,7 +120,12 @@ impl<S: Subscriber> Layer<S> for Collect {
     fn enabled(&self, metadata: &tracing::Metadata<'_>, _: Context<'_, S>) -> bool {
         // A record per step of every job is for servers that are asked for it.
         let target = metadata.target();
-        number(*metadata.level()) <= LEVEL.load(Ordering::Relaxed) && target.starts_with("ojs") && target != "ojs::jobs"
+        // Spans are of no use to the host, and the registry takes a lock of the process for each thread that enters its
+        // first one.
+        metadata.is_event()
+            && number(*metadata.level()) <= LEVEL.load(Ordering::Relaxed)
+            && target.starts_with("ojs")
+            && target != "ojs::jobs"
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {

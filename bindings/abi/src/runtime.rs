@@ -56,7 +56,7 @@ fn build() -> Result<Runtime, AbiError> {
     #[cfg(unix)]
     crate::fork::guard();
     let mut builder = Builder::new_multi_thread();
-    builder.worker_threads(THREADS).thread_name("ojs").enable_all();
+    builder.worker_threads(THREADS).thread_name("ojs").enable_all().on_thread_stop(ojs_engine::threads::ends);
     if let Some(run) = AT_THREAD_START.get() {
         builder.on_thread_start(run);
     }

@@ -143,9 +143,10 @@ impl Sweep<'_> {
 /// # Errors
 /// As [`Remote::call`]; a refusal of the person who is asked.
 pub async fn change(remote: &Remote, verb: &str, done: &str, many: Many) -> Result<(), Failure> {
-    if many.all && operations::are_known(remote).await {
+    if many.all && operations::are_known(remote).await? {
         return operations::begin(remote, verb, done, many.filter.body(), &many.consent, &many.begin).await;
     }
+    many.begin.check_without_operations()?;
     let path = format!("/admin/jobs/bulk/{verb}");
     let sweep = Sweep { verb, done, count: "succeeded" };
     if many.all {

@@ -146,8 +146,24 @@ fn expected(operation: &Value) -> String {
 }
 
 /// Whether the server has bulk operations. Others are asked again and again for a slice.
-pub async fn are_known(remote: &Remote) -> bool {
-    remote.get("/admin/bulk?per_page=1").await.is_ok()
+///
+/// # Errors
+/// As [`Remote::knows`].
+pub async fn are_known(remote: &Remote) -> Result<bool, Failure> {
+    remote.knows("/admin/bulk?per_page=1").await
+}
+
+impl Begin {
+    /// What only servers with bulk operations can do.
+    ///
+    /// # Errors
+    /// An option of this kind that was given.
+    pub fn check_without_operations(&self) -> Result<(), Failure> {
+        let given = [("--detach", self.detach), ("--reason", self.reason.is_some())];
+        let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+        let message = format!("{option} needs bulk operations, which this server does not have");
+        Err(Failure::usage(message, format!("leave {option} out: the jobs are then changed by this command, part by part")))
+    }
 }
 
 /// Looks, asks, begins an operation and follows it to its end.

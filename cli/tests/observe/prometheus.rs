@@ -24,9 +24,7 @@ fn names(query: &str) -> Vec<String> {
 }
 
 async fn served(server: &ServerProcess) -> BTreeSet<String> {
-    let mut wire = server.connect().await;
-    wire.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
-    let text = String::from_utf8(wire.answer().await.unwrap().body).unwrap();
+    let text = server.metrics().await;
     text.lines().filter_map(|line| Some(line.strip_prefix("# TYPE ")?.split_once(' ')?.0.to_owned())).collect()
 }
 

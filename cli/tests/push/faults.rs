@@ -54,9 +54,7 @@ async fn the_list_says_why_an_endpoint_fails() {
 
 /// Bytes of memory of a server.
 async fn resident(server: &ServerProcess) -> f64 {
-    let mut wire = server.connect().await;
-    wire.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await.unwrap();
-    let metrics = String::from_utf8(wire.answer().await.unwrap().body).unwrap();
+    let metrics = server.metrics().await;
     let line = metrics.lines().find_map(|line| line.strip_prefix("process_resident_memory_bytes ")).unwrap();
     line.parse().unwrap()
 }

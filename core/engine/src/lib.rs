@@ -69,6 +69,7 @@ pub mod outgoing;
 pub mod spans;
 pub mod store;
 mod stream;
+pub mod threads;
 
 pub use connect::OpenError;
 pub use engine::Engine;

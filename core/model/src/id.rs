@@ -1,4 +1,6 @@
 //! Job identifiers: UUID version 7, lowercase only (protocol section 1.1; conformance L0-ENV-010, -011).
+mod generator;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -26,9 +28,7 @@ impl JobId {
     /// A new identifier from the system clock, larger than any made before in this process.
     #[must_use]
     pub fn now_v7() -> Self {
-        // A forked child inherits the generator with its state: without the process in it, parent and children would make
-        // the same ids. The lowest 32 bits are random; the order by time and counter is above them.
-        Self(Uuid::from_u128(Uuid::now_v7().as_u128() ^ u128::from(std::process::id())))
+        Self(generator::next())
     }
 
     /// The identifier that a text stands for: the same text at the same time always gives the same one. For jobs that come without

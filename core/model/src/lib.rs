@@ -14,6 +14,7 @@
 //! | [`id`] | UUIDv7 job ids |
 //! | [`json`] | checks on raw JSON text, fragments |
 //! | [`label`] | keys of limits and of shared queues, ids of trains and tenants |
+//! | [`lazy`] | a value of a `static`, made without a lock |
 //! | [`redact`] | URLs and DSNs as they may be printed |
 //! | [`trace`] | the trace that a job belongs to |
 //! | [`train`] | the train of a job: jobs that run one after another |
@@ -33,6 +34,7 @@ pub mod hex;
 pub mod id;
 pub mod json;
 pub mod label;
+pub mod lazy;
 pub mod limits;
 pub mod rate_limit;
 pub mod redact;

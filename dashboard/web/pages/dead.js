@@ -8,6 +8,7 @@ import { Loaded, useLoad } from '../parts/load.js';
 import { pageOf, Paging } from '../parts/paging.js';
 import { foretell, Preview } from '../parts/preview.js';
 import { Selected } from '../parts/selected.js';
+import { TextFilter } from '../parts/text-filter.js';
 import { JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
 
 const PER_PAGE = 50;
@@ -41,7 +42,7 @@ export function Dead() {
       <${Action} label=${`Delete all ${count(total)}`} right="administer" kind="bad"
         confirm=${`${count(total)} dead letters ${all} are deleted for good.`}
         run=${() => begin('delete', filter)} done=${BEGUN} />` : null}>
-    <${Filters} filter=${filter} />
+    <${Filters} />
     ${previewed ? html`<${Preview} which=${previewed} onClose=${() => preview(null)} />` : null}
     <div class="panels"><${Groups} title="By error" name="error_type" groups=${stats.data?.by_error_type} /><${Groups}
       title="By queue" name="queue" groups=${stats.data?.by_queue} /></div>
@@ -62,12 +63,10 @@ export function Dead() {
       ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
 }
 
-function Filters({ filter }) {
-  const set = (name) => (event) => refine({ [name]: event.target.value.trim(), page: '' });
-  const text = (name, label, search) => html`<label>${label}<input data-search=${search} value=${filter[name] ?? ''}
-    onChange=${set(name)} spellcheck="false" autocomplete="off" /></label>`;
-  return html`<div class="filters" role="group" aria-label="Filters">${text('error_type', 'Error',
-    true)}${text('queue', 'Queue')}${text('type', 'Type')}</div>`;
+function Filters() {
+  return html`<div class="filters" role="group" aria-label="Filters">
+    <${TextFilter} label="Error" name="error_type" search=${true} />
+    <${TextFilter} label="Queue" name="queue" /><${TextFilter} label="Type" name="type" /></div>`;
 }
 
 /** How many there are of each, as filters. */

@@ -1,13 +1,14 @@
 // Error groups: failures that differ only in ids, numbers and quoted text; from a group to its jobs.
 import { html } from '../html.js';
 import { post } from '../api.js';
-import { link, path, refine, route } from '../url.js';
+import { link, path, route } from '../url.js';
 import { count, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
 import { Choice } from '../parts/choice.js';
 import { Loaded, useLoad } from '../parts/load.js';
 import { pageOf, Paging } from '../parts/paging.js';
 import { outcome } from '../parts/selected.js';
+import { TextFilter } from '../parts/text-filter.js';
 import { Badge, Facts, JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
 
 const PER_PAGE = 50;
@@ -38,11 +39,8 @@ export function Errors() {
 }
 
 function Filters() {
-  const { query } = route.value;
-  const set = (name) => (event) => refine({ [name]: event.target.value.trim(), page: '' });
-  return html`<div class="filters" role="group" aria-label="Filters">${FILTERS.map(([name, label], n) => html`<label
-      key=${name}>${label}<input data-search=${n === 0} value=${query[name] ?? ''} onChange=${set(name)}
-        spellcheck="false" autocomplete="off" /></label>`)}
+  return html`<div class="filters" role="group" aria-label="Filters">${FILTERS.map(([name, label], n) => html`
+    <${TextFilter} key=${name} label=${label} name=${name} search=${n === 0} />`)}
     <${Choice} label="Order" name="sort" values=${['count', 'first_seen_at']} any="last_seen_at" /></div>`;
 }
 

@@ -7,6 +7,7 @@ import { Choice } from '../parts/choice.js';
 import { Loaded, useLoad } from '../parts/load.js';
 import { Cursors } from '../parts/paging.js';
 import { Selected } from '../parts/selected.js';
+import { TextFilter } from '../parts/text-filter.js';
 import { Badge, JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
 
 const STATES = ['scheduled', 'available', 'pending', 'active', 'completed', 'retryable', 'cancelled', 'discarded'];
@@ -83,13 +84,13 @@ export function read(text) {
 }
 
 function Filters({ query }) {
-  const set = (name) => (event) => refine({ [name]: event.target.value.trim(), after: '', q: '' });
-  const text = (name, label) => html`<label>${label}<input value=${query[name] ?? ''} onChange=${set(name)}
-    spellcheck="false" autocomplete="off" /></label>`;
+  const start = { after: '', q: '' };
+  const text = (name, label) => html`<${TextFilter} label=${label} name=${name} start=${start} />`;
   return html`<div class="filters" role="group" aria-label="Filters">
-    <${Choice} label="State" name="state" values=${STATES} start=${{ after: '', q: '' }} />
+    <${Choice} label="State" name="state" values=${STATES} start=${start} />
     ${text('type', 'Type')}${text('queue', 'Queue')}${text('tenant', 'Tenant')}
-    <label>Order<select onChange=${set('order')}><option value="">newest first</option>
+    <label>Order<select onChange=${(event) => refine({ ...start, order: event.target.value })}>
+      <option value="">newest first</option>
       <option value="asc" selected=${query.order === 'asc'}>oldest first</option></select></label></div>`;
 }
 

@@ -153,11 +153,6 @@ async fn others_are_served_while_many_are_changed_and_whoever_hangs_up_stops_it(
     assert_eq!(left(&mut wire).await, 0);
     let figure = r#"ojs_job_cancelled_total{queue="default",type="test.plain"} 20000"#;
     let server = &target.server;
-    until("each was cancelled once", || async move {
-        let mut wire = server.connect().await;
-        wire.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await.unwrap();
-        let text = String::from_utf8(wire.answer().await.unwrap().body).unwrap();
-        text.lines().any(|line| line == figure).then_some(())
-    })
-    .await;
+    until("each was cancelled once", || async move { server.metrics().await.lines().any(|line| line == figure).then_some(()) })
+        .await;
 }

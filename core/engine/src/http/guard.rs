@@ -18,10 +18,8 @@ use crate::features::sessions::{cookie, watch};
 use crate::http::access::{Access, Holder, Permission};
 use crate::http::client_limit::{Guest, Peer};
 use crate::http::hosts::Hosts;
+use crate::http::media::EVENT_STREAM;
 use crate::http::reply::Failure;
-
-/// Media type of streams of events.
-const EVENT_STREAM: &[u8] = b"text/event-stream";
 
 /// The key that a request shows, looked up once for all checks before its handler.
 #[derive(Debug, Clone)]
@@ -60,7 +58,7 @@ impl InForce {
 
     /// An answer, which ends with the key if it is a stream of events. A client that connects again is told why.
     fn bound(self, response: Response) -> Response {
-        if !response.headers().get(CONTENT_TYPE).is_some_and(|media| media.as_bytes().starts_with(EVENT_STREAM)) {
+        if !response.headers().get(CONTENT_TYPE).is_some_and(|media| media.as_bytes().starts_with(EVENT_STREAM.as_bytes())) {
             return response;
         }
         let (parts, body) = response.into_parts();

@@ -18,6 +18,7 @@ pub(crate) mod job_stream;
 pub(crate) mod jobs;
 pub(crate) mod listener;
 pub(crate) mod manifest;
+pub(crate) mod media;
 pub(crate) mod metrics;
 pub(crate) mod openapi;
 pub(crate) mod operations;

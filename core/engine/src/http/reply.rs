@@ -9,6 +9,7 @@ use crate::error::{Refusal, StoreError};
 use crate::features::cloudevents::answer::BATCH;
 use crate::features::tenants::quota::LIMIT_EXCEEDED;
 use crate::http::header::{OJS_VERSION, REQUEST_ID};
+use crate::http::media::EVENT_STREAM;
 
 /// A JSON answer.
 #[derive(Debug)]
@@ -183,7 +184,7 @@ pub fn finish(mut response: Response, request_id: &HeaderValue) -> Response {
     // Streams of events and figures have media types of their own; everything else, whatever it thought of itself, is ours.
     let own = |media: &HeaderValue| {
         let media = media.to_str().unwrap_or_default();
-        matches!(media, "text/event-stream" | "text/plain" | BATCH) || media.starts_with("application/openmetrics-text")
+        matches!(media, EVENT_STREAM | "text/plain" | BATCH) || media.starts_with("application/openmetrics-text")
     };
     if !headers.get(CONTENT_TYPE).is_some_and(own) {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));

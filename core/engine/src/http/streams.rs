@@ -20,6 +20,7 @@ use crate::http::events::wanted;
 use crate::http::follower::Subscription;
 use crate::http::frames::{Frames, Shape, Transition};
 use crate::http::guard::guest;
+use crate::http::media::EVENT_STREAM;
 use crate::http::reply::Failure;
 use crate::http::request::{Params, job_id};
 use crate::http::sse::Session;
@@ -407,7 +408,7 @@ pub fn streamed(body: Receiver<bytes::Bytes>) -> Body {
 pub fn answer(body: Body) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
     response

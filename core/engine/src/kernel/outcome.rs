@@ -1,7 +1,7 @@
 //! Outcomes: ack, nack, release; and heartbeats. Every one is fenced by the lease.
 use std::fmt::Write;
-use std::sync::LazyLock;
 
+use ojs_model::lazy::Lazy;
 use ojs_model::limits::{MAX_ERROR_HISTORY, MAX_FETCH_COUNT};
 use ojs_model::retry::{OnExhaustion, Verdict};
 use ojs_model::state::Trigger;
@@ -24,7 +24,7 @@ use crate::kernel::wake::Signal;
 use crate::spans::step;
 use crate::store::rows::{Directive, WorkerPhase, WorkerRow};
 
-static DEFAULT_POLICY: LazyLock<RetryPolicy> = LazyLock::new(RetryPolicy::default);
+static DEFAULT_POLICY: Lazy<RetryPolicy> = Lazy::new(RetryPolicy::default);
 
 impl Transaction<'_> {
     pub(crate) fn exchange(&mut self, outcomes: &[OutcomeReport], claim: Option<&Claim>) -> Applied<Exchanged> {

@@ -1,12 +1,12 @@
 //! Prints jobs: the fixed text of the body, followed by what the system manages. Nothing is parsed on the way.
-use std::sync::LazyLock;
 
 use ojs_model::json::{push_member, push_text, push_time, push_whole};
+use ojs_model::lazy::Lazy;
 use ojs_model::{JobState, RetryPolicy, Timestamp};
 
 use crate::kernel::job::{History, JobRow, JobView, flag};
 
-static DEFAULT_RETRY: LazyLock<String> = LazyLock::new(|| RetryPolicy::default().to_value().to_string());
+static DEFAULT_RETRY: Lazy<String> = Lazy::new(|| RetryPolicy::default().to_value().to_string());
 
 /// Appends `[item,item,…]`, each item written by `write`.
 pub fn list<T>(out: &mut String, items: impl IntoIterator<Item = T>, mut write: impl FnMut(&mut String, T)) {

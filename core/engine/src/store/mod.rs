@@ -16,5 +16,6 @@ pub mod seam;
 pub mod selection;
 pub(crate) mod sqlite;
 pub mod tables;
+pub(crate) mod texts;
 pub mod wanted;
 pub(crate) mod writer;

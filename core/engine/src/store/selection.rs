@@ -1,13 +1,11 @@
 //! Which jobs are read, and in which order: one declaration for all stores.
-use std::sync::{LazyLock, PoisonError, RwLock};
-
-use foldhash::HashMap;
 use ojs_model::JobState;
 
 use crate::kernel::holds::Holds;
 use crate::kernel::job::Line;
 use crate::store::record::{Cell, Kind, Param};
 use crate::store::rows::{DeadFilter, JobFilter};
+use crate::store::texts::Texts;
 
 /// Which jobs to read, and in which order.
 #[derive(Debug, Clone, Copy)]
@@ -220,11 +218,8 @@ pub fn counting(select: &str) -> String {
 /// The same for a statement that is a constant: made once, so that it is prepared once per connection.
 #[must_use]
 pub fn counting_once(select: &'static str) -> &'static str {
-    static TEXTS: LazyLock<RwLock<HashMap<&'static str, &'static str>>> = LazyLock::new(RwLock::default);
-    if let Some(text) = TEXTS.read().unwrap_or_else(PoisonError::into_inner).get(select) {
-        return text;
-    }
-    TEXTS.write().unwrap_or_else(PoisonError::into_inner).entry(select).or_insert_with(|| counting(select).leak())
+    static TEXTS: Texts<&'static str> = Texts::new();
+    TEXTS.get(select, || counting(select))
 }
 
 #[cfg(test)]

@@ -265,6 +265,7 @@ async fn ce_a_batch_enqueues_all_of_its_events_or_none(b: Bench) {
     let (status, body) = send(&json!([trigger("e4"), wrong])).await;
     let details = &body["error"]["details"];
     assert_eq!((status, &details["index"], &details["field"]), (400, &json!(1), &json!("type")), "{body}");
+    the_place_of_a_refused_event_is_that_in_its_batch(&b).await;
     let bound = r#"{"backpressure":{"max_depth":4,"strategy":"reject"}}"#;
     assert_eq!(b.http("PUT", "/admin/queues/default/config", bound).await.0, 200);
     assert_eq!(send(&json!([trigger("e4"), trigger("e5")])).await.0, 429, "there is room for one");
@@ -274,6 +275,27 @@ async fn ce_a_batch_enqueues_all_of_its_events_or_none(b: Bench) {
     let (status, body) = send(&json!(many)).await;
     assert_eq!((status, &body["error"]["code"]), (413, &json!("batch_size_exceeded")), "{body}");
     assert_eq!(post(&b, &[("content-type", BATCH)], "{}").await.0, 400);
+}
+
+/// The events before it have jobs already, so its job is not at the same place among the new ones.
+async fn the_place_of_a_refused_event_is_that_in_its_batch(b: &Bench) {
+    let strict = |id: &str, data: Value| {
+        let mut event = trigger(id);
+        event["type"] = json!("org.openjobspec.trigger.strict.job");
+        event["data"] = data;
+        event
+    };
+    let schema = json!({"job_type": "strict.job", "version": "1.0.0", "mode": "strict", "schema": {"items": {"type": "object"}}});
+    let (status, body) = b.http("POST", "/schemas", &schema.to_string()).await;
+    assert_eq!(status, 201, "{body}");
+    for batch in
+        [json!([trigger("e1"), strict("p1", json!("text"))]), json!([trigger("e1"), trigger("p2"), strict("p1", json!(1))])]
+    {
+        let (status, body) = post(b, &[("content-type", BATCH)], &batch.to_string()).await;
+        let (details, place) = (&body["error"]["details"], batch.as_array().unwrap().len() - 1);
+        let field = format!("events[{place}].args");
+        assert_eq!((status, &details["index"], &details["field"]), (400, &json!(place), &json!(field)), "{body}");
+    }
 }
 
 async fn ce_data_that_is_no_json_is_an_argument_in_both_modes(b: Bench) {

@@ -16,11 +16,12 @@
 //! # Ok::<(), ojs::Error>(())
 //! ```
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
 
 use arc_swap::ArcSwap;
 use ojs_model::json::members;
+use ojs_model::lazy::Lazy;
 
 use crate::error::Error;
 use crate::request::JobRequest;
@@ -29,7 +30,7 @@ use crate::request::JobRequest;
 type Options = Arc<[(String, String)]>;
 
 /// Without a lock: a process may fork while another of its threads looks.
-static TABLE: LazyLock<ArcSwap<HashMap<String, Options>>> = LazyLock::new(ArcSwap::default);
+static TABLE: Lazy<ArcSwap<HashMap<String, Options>>> = Lazy::new(ArcSwap::default);
 /// Most programs set none: then an enqueue does not look.
 static ANY: AtomicBool = AtomicBool::new(false);
 

@@ -3,9 +3,9 @@
 //!
 //! A server on PostgreSQL says in its health which table its jobs are in, as `backend.id`. Where the application's connection gets the
 //! same answer from [`IDENTITY`], [`stage`] makes the row, and after the commit [`NOTIFY`] notifies the nodes.
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use ojs_model::lazy::Lazy;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -76,8 +76,8 @@ pub struct Detection {
 /// The time since this process first asked for it.
 #[must_use]
 pub fn clock() -> Duration {
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed()
+    static START: Lazy<Instant> = Lazy::new(Instant::now);
+    START.elapsed()
 }
 
 impl Detection {

@@ -99,10 +99,23 @@ impl Runs {
         }
         let job = self.job(&delivery.id).await?;
         let checkpoint = match delivery.refers_to_checkpoint() {
-            true => Some(self.read(format!("/jobs/{}/checkpoint", delivery.id)).await?),
+            true => self.checkpoint(&delivery.id).await?,
             false => None,
         };
         delivery.completed(job.get(), checkpoint.as_deref())
+    }
+
+    /// The checkpoint of a job that the server has; `None` when it keeps none for the job. Not every server keeps
+    /// checkpoints, so this 404 does not say that the job is gone.
+    async fn checkpoint(&self, id: &str) -> Result<Option<Bytes>, Error> {
+        match self.read(format!("/jobs/{id}/checkpoint")).await {
+            Ok(saved) => Ok(Some(saved)),
+            Err(error) if status(&error) == Some(404) => {
+                tracing::warn!(job = %id, %error, "the server has no checkpoint of a job, which begins without it");
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     async fn job(&self, id: &str) -> Result<Box<RawValue>, Error> {

@@ -1,7 +1,8 @@
 //! Jobs that this process has enqueued, as a signal for workers in it that poll a server without long poll.
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use arc_swap::ArcSwapOption;
 use tokio::sync::watch;
 
 use super::{Request, Response, TransportError};
@@ -25,23 +26,25 @@ impl Default for Enqueued {
     }
 }
 
-/// Those of servers that are reached by URL. Clients and workers of one server are often connected apart.
-static SERVERS: Mutex<Option<HashMap<String, Weak<watch::Sender<()>>>>> = Mutex::new(None);
+/// Those of servers that are reached by URL. Clients and workers of one server are often connected apart. Without a
+/// lock: a process may fork while another of its threads connects.
+static SERVERS: ArcSwapOption<HashMap<String, Weak<watch::Sender<()>>>> = ArcSwapOption::const_empty();
 
 impl Enqueued {
     /// The one of the server at `base`, shared by all connections of this process to it.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only servers have URLs"))]
     pub(crate) fn at(base: &str) -> Self {
-        // What is inside is whole at any time: a panic elsewhere spoils nothing.
-        let mut servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
-        let servers = servers.get_or_insert_default();
-        if let Some(known) = servers.get(base).and_then(Weak::upgrade) {
-            return Self(known);
-        }
-        servers.retain(|_, sender| sender.strong_count() > 0);
-        let fresh = Self::default();
-        servers.insert(base.to_owned(), Arc::downgrade(&fresh.0));
-        fresh
+        let own = Self::default();
+        let mut shared = own.clone();
+        SERVERS.rcu(|servers| {
+            let mut servers = servers.as_deref().cloned().unwrap_or_default();
+            servers.retain(|_, sender| sender.strong_count() > 0);
+            let known = servers.get(base).and_then(Weak::upgrade);
+            shared = known.map_or_else(|| own.clone(), Self);
+            servers.insert(base.to_owned(), Arc::downgrade(&shared.0));
+            Some(Arc::new(servers))
+        });
+        shared
     }
 
     /// A job was enqueued.

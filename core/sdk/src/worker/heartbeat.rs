@@ -1,12 +1,13 @@
 //! Heartbeats: they extend leases and carry the server's directives back (protocol section 5.2).
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use ojs_model::json::{push_bare, push_member, push_string, push_text};
+use ojs_model::lazy::Lazy;
 use serde::Deserialize;
 use tokio::time::Instant;
 
@@ -162,7 +163,7 @@ fn describe(shared: &Shared, body: &mut String) {
 }
 
 /// The name of this machine, where it can be read without a system call of its own.
-static HOSTNAME: LazyLock<Option<String>> = LazyLock::new(|| {
+static HOSTNAME: Lazy<Option<String>> = Lazy::new(|| {
     let told = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let told = told.or_else(|| std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME")).ok());
     told.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())

@@ -202,6 +202,20 @@ async fn a_reference_is_completed_from_the_server_with_its_checkpoint() {
 }
 
 #[tokio::test]
+async fn a_job_whose_checkpoint_the_server_does_not_have_runs_without_it() {
+    let server = Server::new().await;
+    let (handler, ran) = over(&server).await;
+    let mut jobs = server.leased(&["ok"]).await;
+    let members = jobs[0].as_object_mut().unwrap();
+    members.remove("args");
+    members.insert("checkpoint_ref".to_owned(), true.into());
+    let answer = handler.handle_sqs(sqs(&jobs, STANDARD, &[], 1), None).await.unwrap();
+    assert!(failures(&answer).is_empty(), "{answer}");
+    assert_eq!(ran.lock().unwrap().len(), 1, "the job is there, so it runs");
+    assert_eq!(server.states(&jobs).await, [JobState::Completed]);
+}
+
+#[tokio::test]
 async fn a_run_ends_before_the_function_does_and_unbegun_messages_come_again() {
     let server = Server::new().await;
     let (handler, ran) = over(&server).await;

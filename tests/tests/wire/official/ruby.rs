@@ -22,7 +22,7 @@ fn envelope(id: &str, job_type: &str, queue: &str) -> Value {
 
 /// A fresh id; lib/ojs/job.rb `generate_id`.
 fn id() -> String {
-    uuid::Uuid::now_v7().to_string()
+    ojs_model::JobId::now_v7().to_string()
 }
 
 /// lib/ojs/job.rb `from_hash(body)`: the members of the body itself. One that is missing gets a value of the SDK's own

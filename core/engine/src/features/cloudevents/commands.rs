@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use ojs_model::{JobId, NewJob};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features::idempotency::records::{IdempotencyKey, Remembered};
@@ -49,8 +49,11 @@ impl Command for EnqueueOnce {
         }
         let new: Vec<Arc<NewJob>> =
             fresh.iter().filter_map(|index| self.0.get(*index)).map(|event| Arc::clone(&event.job)).collect();
-        let placed =
-            if new.is_empty() { Vec::new() } else { transaction.enqueue(&new).map_err(|refusal| located(refusal, &fresh))? };
+        let placed = if new.is_empty() {
+            Vec::new()
+        } else {
+            transaction.enqueue(&new).map_err(|refusal| located(refusal, &fresh, self.0.len()))?
+        };
         let mut placed: BTreeMap<usize, Placed> = fresh.iter().copied().zip(placed).collect();
         let now = transaction.now.as_millis();
         for (index, placed) in &placed {
@@ -96,12 +99,19 @@ impl EnqueueOnce {
 }
 
 /// A refusal names the place of its job among the new ones; the client knows the place among its events.
-fn located(refusal: Refusal, fresh: &[usize]) -> Refusal {
+fn located(refusal: Refusal, fresh: &[usize], of: usize) -> Refusal {
     let Refusal::Ojs(mut error) = refusal else { return refusal };
-    if let Some(index) = error.details.as_mut().and_then(|details| details.get_mut("index"))
-        && let Some(place) = index.as_u64().and_then(|at| fresh.get(usize::try_from(at).ok()?))
-    {
-        *index = json!(place);
+    let Some(details) = error.details.as_mut().and_then(Value::as_object_mut).filter(|_| of > 1) else {
+        return Refusal::Ojs(error);
+    };
+    let named = details.get("index").and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok());
+    // A refusal of a single new job names no place.
+    let at = if fresh.len() == 1 { Some(0) } else { named };
+    let Some((at, place)) = at.and_then(|at| Some((at, *fresh.get(at)?))) else { return Refusal::Ojs(error) };
+    details.insert("index".into(), json!(place));
+    if let Some(Value::String(field)) = details.get_mut("field") {
+        let inner = field.strip_prefix(&format!("jobs[{at}].")).unwrap_or(field);
+        *field = format!("events[{place}].{inner}");
     }
     Refusal::Ojs(error)
 }

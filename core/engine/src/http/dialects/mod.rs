@@ -10,12 +10,12 @@
 mod answer;
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use axum::body::{Body, to_bytes};
 use axum::http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
+use ojs_model::lazy::Lazy;
 use ojs_model::{ErrorCode, MEDIA_TYPE, OjsError};
 use serde::Deserialize;
 
@@ -23,7 +23,7 @@ use crate::http::header::OJS_VERSION;
 use crate::http::reply::Failure;
 
 /// The rows. Text that cannot be read would be an empty table, which a test excludes.
-static TABLE: LazyLock<Vec<Dialect>> = LazyLock::new(|| serde_json::from_str(include_str!("table.json")).unwrap_or_default());
+static TABLE: Lazy<Vec<Dialect>> = Lazy::new(|| serde_json::from_str(include_str!("table.json")).unwrap_or_default());
 
 /// One client and what it needs.
 #[derive(Debug, Deserialize)]

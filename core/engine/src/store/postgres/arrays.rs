@@ -1,8 +1,8 @@
 //! Rows turned into columns: a statement takes each as one array, so a transaction's rows of a table are written
 //! at once.
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
+use ojs_model::lazy::Lazy;
 use uuid::Uuid;
 
 use super::params::Param;
@@ -12,7 +12,7 @@ use crate::store::record::{Cell, Column, Kind, Table, text};
 use crate::store::row::{Row, Section};
 
 /// Stores the fixed parts of jobs. Bound to numbers, ids and the columns of [`Body`].
-pub static INSERT_JOBS: LazyLock<String> = LazyLock::new(|| {
+pub static INSERT_JOBS: Lazy<String> = Lazy::new(|| {
     let (names, (arrays, _)) = (Body::names(Section::is_any), unnested::<Body>(3));
     format!(
         "INSERT INTO ojs_jobs (seq, id, queue, {names}) SELECT seq, id, NULL, {names} \
@@ -20,7 +20,7 @@ pub static INSERT_JOBS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 /// Stores the changing parts of jobs. Bound to uniqueness keys and all columns of [`JobRow`].
-pub static INSERT_RUNS: LazyLock<String> = LazyLock::new(|| {
+pub static INSERT_RUNS: Lazy<String> = Lazy::new(|| {
     let names = JobRow::names(Section::is_any);
     let values: Vec<String> = elements::<JobRow>(Section::is_any, 2).map(|(_, element)| element).collect();
     format!(
@@ -30,7 +30,7 @@ pub static INSERT_RUNS: LazyLock<String> = LazyLock::new(|| {
 });
 /// Writes rows that are still as they were read. Bound to numbers, states, leases and ends of leases as they were, and
 /// the columns that may change.
-pub static UPDATE_RUNS: LazyLock<String> = LazyLock::new(|| {
+pub static UPDATE_RUNS: Lazy<String> = Lazy::new(|| {
     let sets: Vec<String> =
         elements::<JobRow>(Section::is_changeable, 5).map(|(name, element)| format!("{name} = {element}")).collect();
     format!(
@@ -41,7 +41,7 @@ pub static UPDATE_RUNS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 /// Stores or replaces errors and results of jobs. Bound to numbers and the columns of [`History`].
-pub static PUT_HISTORIES: LazyLock<String> = LazyLock::new(|| {
+pub static PUT_HISTORIES: Lazy<String> = Lazy::new(|| {
     let (names, (arrays, sets)) = (History::names(Section::is_any), unnested::<History>(2));
     format!(
         "INSERT INTO ojs_histories (seq, {names}) SELECT * FROM unnest($1::bigint[], {arrays}) \
@@ -49,7 +49,7 @@ pub static PUT_HISTORIES: LazyLock<String> = LazyLock::new(|| {
     )
 });
 /// Replaces the fixed part of one job, bound as one of several.
-pub static SET_BODY: LazyLock<String> = LazyLock::new(|| {
+pub static SET_BODY: Lazy<String> = Lazy::new(|| {
     let sets: Vec<String> = elements::<Body>(Section::is_any, 2).map(|(name, element)| format!("{name} = {element}")).collect();
     format!("UPDATE ojs_jobs SET {} FROM generate_subscripts($1::bigint[], 1) i WHERE seq = ($1::bigint[])[i]", sets.join(", "))
 });

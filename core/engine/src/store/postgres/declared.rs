@@ -1,5 +1,6 @@
 //! Declared tables in a database: what is there, and what is added when a node starts.
-use std::sync::LazyLock;
+
+use ojs_model::lazy::Lazy;
 
 use super::connection::{Ask, Db};
 use super::rows::get;
@@ -10,7 +11,7 @@ use crate::store::record::schema::{Found, FoundColumn, FoundIndex, missing};
 use crate::store::record::text::{Dialect, prefix};
 
 /// Empties all of them.
-pub static TRUNCATE: LazyLock<String> = LazyLock::new(|| {
+pub static TRUNCATE: Lazy<String> = Lazy::new(|| {
     let names: Vec<String> = TABLES.iter().map(|table| format!("{}{}", prefix(Dialect::Postgres), table.name)).collect();
     format!("TRUNCATE {}", names.join(", "))
 });

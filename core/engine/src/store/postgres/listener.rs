@@ -50,7 +50,7 @@ pub fn start(target: Arc<Target>, wakeups: Arc<Wakeups>, stop: tokio_util::sync:
     let failed = |error: std::io::Error| StoreError::Failed(format!("cannot start a thread: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     let work = move || runtime.block_on(stop.run_until_cancelled_owned(run(target, wakeups, outgoing, state)));
-    std::thread::Builder::new().name("ojs-listener".into()).spawn(work).map_err(failed)?;
+    crate::threads::spawn("ojs-listener", work).map_err(failed)?;
     Ok(listening)
 }
 

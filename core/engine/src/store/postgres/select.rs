@@ -2,9 +2,9 @@
 //!
 //! What is indexed: available jobs by queue, scheduled, retryable and active ones by time, pending, cancelled and discarded ones by
 //! partial indexes. Lists of completed jobs and of all states run backwards from the newest job and stop when the page is full.
-use std::sync::LazyLock;
 
 use ojs_model::JobState;
+use ojs_model::lazy::Lazy;
 
 use super::PostgresTables;
 use super::connection::Ask;
@@ -19,7 +19,7 @@ use crate::store::rows::JobFilter;
 use crate::store::selection::{Selection, counting, counting_once};
 
 /// `oldest` for a connection that may not lock rows.
-static OLDEST_READ: LazyLock<String> = LazyLock::new(|| sql!("oldest").trim_end().trim_end_matches(" FOR UPDATE").to_owned());
+static OLDEST_READ: Lazy<String> = Lazy::new(|| sql!("oldest").trim_end().trim_end_matches(" FOR UPDATE").to_owned());
 
 /// `find_unique` for such a connection.
 pub(super) static FIND_UNIQUE_READ: LazyLock<String> =

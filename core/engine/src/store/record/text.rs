@@ -1,13 +1,11 @@
 //! The SQL of records, built once from the declaration and kept: a statement is prepared once per connection, like
 //! one of a file.
 use std::fmt::Write;
-use std::sync::{LazyLock, PoisonError, RwLock};
-
-use foldhash::HashMap;
 
 use super::cell::Kind;
 use super::scan::{Read, Scan};
 use super::table::{Column, Index, Table};
+use crate::store::texts::Texts;
 
 /// Whose SQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -82,16 +80,15 @@ impl Form {
         }
     }
 
-    /// The text, built when it is asked for the first time. There are as many as there are uses in the program, so
-    /// they are never freed.
+    /// The text, built when it is asked for the first time.
     fn text(self, build: impl FnOnce(&mut Text)) -> &'static str {
-        static TEXTS: LazyLock<RwLock<HashMap<Form, &'static str>>> = LazyLock::new(RwLock::default);
-        if let Some(text) = TEXTS.read().unwrap_or_else(PoisonError::into_inner).get(&self) {
-            return text;
-        }
-        let mut text = Text { dialect: self.dialect, sql: String::new(), params: 0 };
-        build(&mut text);
-        TEXTS.write().unwrap_or_else(PoisonError::into_inner).entry(self).or_insert_with(|| text.sql.leak())
+        static TEXTS: Texts<Form> = Texts::new();
+        let dialect = self.dialect;
+        TEXTS.get(self, || {
+            let mut text = Text { dialect, sql: String::new(), params: 0 };
+            build(&mut text);
+            text.sql
+        })
     }
 }
 

@@ -19,7 +19,7 @@ const STEPS: i32 = 10_000;
 pub fn start(path: &Path) -> Arc<Checkup> {
     let (checkup, path) = (Arc::new(Checkup::default()), path.to_owned());
     let shared = Arc::clone(&checkup);
-    let started = std::thread::Builder::new().name("ojs-checkup".to_owned()).spawn(move || {
+    let started = crate::threads::spawn("ojs-checkup", move || {
         let finding = look(&path, &shared).unwrap_or_else(|fault| Finding::Unfinished(fault.to_string()));
         match &finding {
             Finding::Damaged(what) => tracing::error!(

@@ -1,7 +1,7 @@
 //! Rows to and from SQLite columns.
-use std::sync::LazyLock;
 
 use ojs_model::NewJob;
+use ojs_model::lazy::Lazy;
 use ojs_model::unique::UniqueKey;
 use rusqlite::{CachedStatement, Row as SqlRow};
 
@@ -14,22 +14,22 @@ use crate::store::row::{Row, Section};
 use crate::store::rows::fresh_settings;
 
 /// Inserts a job; changes nothing when its id exists. What a claim sets later is 0 in the statement itself.
-pub static INSERT_JOB: LazyLock<String> = LazyLock::new(|| {
+pub static INSERT_JOB: Lazy<String> = Lazy::new(|| {
     let (inserted, later) = (JobRow::names(Section::is_inserted), JobRow::names(|section| section == Section::Later));
     let params = params_from(1, JobRow::columns(Section::is_inserted).count() + 1);
     let zeros = vec!["0"; JobRow::columns(|section| section == Section::Later).count()].join(", ");
     format!("INSERT INTO jobs ({inserted}, ukey, {later}) VALUES ({params}, {zeros}) ON CONFLICT (id) DO NOTHING")
 });
 /// Writes what every transition may change.
-pub static UPDATE_JOB: LazyLock<String> = LazyLock::new(|| update::<JobRow>("jobs", Section::is_updated));
+pub static UPDATE_JOB: Lazy<String> = Lazy::new(|| update::<JobRow>("jobs", Section::is_updated));
 /// Writes what few changes touch.
-pub static MOVE_JOB: LazyLock<String> = LazyLock::new(|| update::<JobRow>("jobs", Section::is_moved));
+pub static MOVE_JOB: Lazy<String> = Lazy::new(|| update::<JobRow>("jobs", Section::is_moved));
 /// Stores the fixed part of a job.
-pub static INSERT_BODY: LazyLock<String> = LazyLock::new(|| insert::<Body>("bodies"));
+pub static INSERT_BODY: Lazy<String> = Lazy::new(|| insert::<Body>("bodies"));
 /// Replaces the fixed part of a job.
-pub static SET_BODY: LazyLock<String> = LazyLock::new(|| update::<Body>("bodies", Section::is_updated));
+pub static SET_BODY: Lazy<String> = Lazy::new(|| update::<Body>("bodies", Section::is_updated));
 /// Stores or replaces errors and result of a job.
-pub static SET_HISTORY: LazyLock<String> = LazyLock::new(|| {
+pub static SET_HISTORY: Lazy<String> = Lazy::new(|| {
     let sets = History::columns(Section::is_any).map(|column| format!("{0} = excluded.{0}", column.name));
     format!("{} ON CONFLICT (seq) DO UPDATE SET {}", insert::<History>("histories"), sets.collect::<Vec<_>>().join(", "))
 });

@@ -121,8 +121,7 @@ impl Pool {
         let size = jobs.len();
         for job in jobs {
             let inbox = Arc::clone(&inbox);
-            let thread = std::thread::Builder::new().name(name.to_owned());
-            let started = thread.spawn(move || job(&inbox));
+            let started = crate::threads::spawn(name, move || job(&inbox));
             started.map_err(|error| StoreError::Failed(format!("cannot start a thread: {error}")))?;
         }
         Ok(Self { sender, size })

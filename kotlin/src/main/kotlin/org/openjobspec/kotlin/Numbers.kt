@@ -50,7 +50,7 @@ public enum class WorkerState {
  */
 internal val ENQUEUE_ORDER: List<String> = listOf("trace_inject", "auth", "validate", "unique", "rate_limit", "encrypt")
 
-/** What a request hands on to the jobs that it makes, in their metadata. Their names there. */
+/** Names of those members of a job's metadata that come from the request in which the job was made. */
 internal object RequestKeys {
     /** Who the user is. */
     const val USER_ID = "ojs.context.user_id"
