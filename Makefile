@@ -102,7 +102,7 @@ soak: build ## The long forms: kill -9 and the model for 200 rounds, a million j
 		OJS_FAULT_NODE_SECONDS=$${OJS_FAULT_NODE_SECONDS:-120} \
 		cargo test --release --locked -p ojs-tests --test kill9 -- --nocapture
 	@OJS_MODEL_ROUNDS=$${OJS_MODEL_ROUNDS:-200} cargo test --release --locked -p ojs-engine --test store model::
-	@OJS_PAIRS=66 OJS_PAIR_ROUNDS=$${OJS_PAIR_ROUNDS:-50} cargo test --release --locked -p ojs-engine --test store pairwise::
+	@OJS_PAIRS=78 OJS_SETS=$${OJS_SETS:-32} OJS_PAIR_ROUNDS=$${OJS_PAIR_ROUNDS:-50} cargo test --release --locked -p ojs-engine --test store pairwise::
 	@cargo run --release --locked -p ojs-bench -- depth --deep 1000000
 
 clean: ## Remove everything that was built

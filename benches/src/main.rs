@@ -58,6 +58,9 @@ struct Options {
     /// Jobs of the heavy tenant of `fair`.
     #[arg(long, default_value_t = 1_000_000)]
     heavy: usize,
+    /// Jobs of each of the other tenants of `fair`.
+    #[arg(long, default_value_t = 100)]
+    each: usize,
     /// Jobs of a run of `noop`.
     #[arg(long, default_value_t = 100_000)]
     jobs: usize,
@@ -123,7 +126,7 @@ enum What {
     Trains,
     /// Push delivery: jobs a second, commit to endpoint, claims beside endpoints, cold start of handlers.
     Push,
-    /// Waits of small tenants beside one with `--heavy` jobs in a shared queue.
+    /// Waits of small tenants beside one with `--heavy` jobs in a shared queue, shares by weight; both stores.
     Fair,
     /// One burn-down on PostgreSQL, its costs by half and side: to run under a profiler.
     #[value(hide = true)]
@@ -226,11 +229,12 @@ fn scenarios(plan: &Plan, options: &Options, report: &mut Report) -> Result<()> 
             What::Trains => scenario::trains::run(plan, options.trains, report),
             What::Relay => scenario::relay::run(plan, report),
             What::Push => scenario::push::run(plan, report),
-            What::Fair => scenario::fair::run(plan, options.heavy, report),
+            What::Fair => scenario::fair::run(plan, options.heavy, options.each, report),
             What::Postgres => scenario::postgres::run(plan, report),
             What::Python => scenario::python::run(plan, report),
             What::All | What::Profile | What::Noop | What::Echo => Ok(()),
         };
+        let measured = measured.and_then(|()| report.hold_bounds());
         report.show()?;
         // One may lack its tools, which does not end the others.
         if let Err(error) = measured {
@@ -238,7 +242,7 @@ fn scenarios(plan: &Plan, options: &Options, report: &mut Report) -> Result<()> 
                 return Err(error);
             }
             eprintln!("ojs-bench: {error}");
-            failed.get_or_insert("a scenario was not measured: the message is above");
+            failed.get_or_insert("a scenario was not measured, or missed a bound: the message is above");
         }
     }
     failed.map_or(Ok(()), |text| Err(text.into()))

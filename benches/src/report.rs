@@ -45,6 +45,8 @@ pub struct Figure {
     pub values: Vec<f64>,
     /// Must be reached.
     pub guard: Option<f64>,
+    /// The guard holds on every machine: a run that misses it fails.
+    pub strict: bool,
     /// Should be reached.
     pub goal: Option<f64>,
     /// Durability, connections, batch, payload.
@@ -60,7 +62,8 @@ impl Figure {
         values: Vec<f64>,
         conditions: impl Into<String>,
     ) -> Self {
-        Self { name: name.into(), side: Side::Ours, unit, better, values, guard: None, goal: None, conditions: conditions.into() }
+        let (name, conditions) = (name.into(), conditions.into());
+        Self { name, side: Side::Ours, unit, better, values, guard: None, strict: false, goal: None, conditions }
     }
 
     /// The same, as a ceiling.
@@ -90,6 +93,18 @@ impl Figure {
         self.guard = Some(guard);
         self.goal = goal;
         self
+    }
+
+    /// With a number that it must reach on every machine, because it is a ratio or a share: a run that misses it fails.
+    pub fn must(self, guard: f64) -> Self {
+        Self { strict: true, ..self.bound(guard, None) }
+    }
+
+    /// What a run that fails says of it.
+    fn missed(&self) -> Option<String> {
+        let guard = self.guard.filter(|guard| self.strict && !self.reaches(*guard))?;
+        let wanted = if self.better == Better::More { "least" } else { "most" };
+        Some(format!("{}: {:.3} {}, {} is the {wanted}", self.name, self.median(), self.unit, show(guard)))
     }
 
     /// The middle value; the mean of the two middle ones.
@@ -161,6 +176,16 @@ impl Report {
     /// Adds figures that belong together; those beside ours show how ours relates to them.
     pub fn add(&mut self, group: Vec<Figure>) {
         self.groups.push(group);
+    }
+
+    /// Fails when a figure that was not shown yet misses a bound that holds on every machine.
+    ///
+    /// # Errors
+    /// Names each of them, with its bound.
+    pub fn hold_bounds(&self) -> Result<()> {
+        let fresh = self.groups.get(self.shown..).unwrap_or_default();
+        let missed: Vec<String> = fresh.iter().flatten().filter_map(Figure::missed).collect();
+        if missed.is_empty() { Ok(()) } else { Err(format!("bounds are missed: {}", missed.join("; ")).into()) }
     }
 
     /// Prints the groups that were not shown yet, and writes all to the file: a run that is stopped later has not been for nothing.
@@ -279,6 +304,21 @@ mod tests {
             report.show().unwrap();
             assert_eq!((report.shown, read()["groups"].as_array().unwrap().len()), (groups, groups));
         }
+    }
+
+    #[test]
+    fn a_missed_bound_fails_the_run_only_where_it_holds_on_every_machine() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = |figure: Figure| {
+            let mut report = Report::new(Conditions::read(folder.path()), folder.path().join("all.json"));
+            report.add(vec![figure]);
+            report.hold_bounds().map_err(|error| error.to_string())
+        };
+        let ratio = |value| Figure::ours("ratio", "×", Better::Less, vec![value], "");
+        assert_eq!(held(ratio(1.1).must(1.15)), Ok(()));
+        assert_eq!(held(ratio(1.2).must(1.15)).unwrap_err(), "bounds are missed: ratio: 1.200 ×, 1.15 is the most");
+        assert!(held(ratio(f64::NAN).must(1.15)).is_err(), "nothing was measured");
+        assert_eq!(held(ratio(1.2).bound(1.15, None)), Ok(()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What people do to trains meanwhile: they cancel jobs, hold trains, let them go on, and run discarded jobs again.
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ojs_tests::Wire;
@@ -15,6 +15,14 @@ use super::worker;
 
 /// Between two changes. There is nothing to wait for: any moment must do.
 const PAUSE: Duration = Duration::from_millis(4);
+
+/// What was done by hand and was confirmed.
+#[derive(Debug, Default)]
+pub struct Operated {
+    pub holds: AtomicUsize,
+    pub advances: AtomicUsize,
+    pub replays: AtomicUsize,
+}
 
 /// Changes trains by hand. A round has one operator.
 pub struct Operator {
@@ -45,7 +53,8 @@ impl Operator {
                 0..5 if !stored => self.cancel(wire).await?,
                 5..7 if !stored => {
                     let train = self.random.random_range(0..self.trains);
-                    self.change(wire, &format!("/trains/t{train}/hold"), &json!({})).await?;
+                    let (status, _) = call(wire, "POST", &format!("/trains/t{train}/hold"), &json!({})).await?;
+                    count(&self.shared.operated.holds, status);
                 }
                 _ => self.free(wire).await?,
             }
@@ -77,7 +86,10 @@ impl Operator {
         if self.random.random_bool(0.5) && self.replay(wire, train).await? {
             return Ok(());
         }
-        self.change(wire, &format!("/trains/{}/advance", train["id"].as_str().unwrap()), &json!({"confirm": true})).await
+        let path = format!("/trains/{}/advance", train["id"].as_str().unwrap());
+        let (status, _) = call(wire, "POST", &path, &json!({"confirm": true})).await?;
+        count(&self.shared.operated.advances, status);
+        Ok(())
     }
 
     /// Runs the discarded job again that holds a train; false when there is none.
@@ -92,15 +104,13 @@ impl Operator {
         if !matches!(&answer, Ok((200, answer)) if answer["job"]["train"]["role"] == "locomotive") {
             self.shared.log.may_rejoin(id);
         }
-        self.shared.operated.fetch_add(usize::from(answer?.0 == 200), Ordering::SeqCst);
+        count(&self.shared.operated.replays, answer?.0);
         Ok(true)
     }
+}
 
-    async fn change(&mut self, wire: &mut Wire, path: &str, body: &Value) -> io::Result<()> {
-        let (status, _) = call(wire, "POST", path, body).await?;
-        self.shared.operated.fetch_add(usize::from(status == 200), Ordering::SeqCst);
-        Ok(())
-    }
+fn count(number: &AtomicUsize, status: u16) {
+    number.fetch_add(usize::from(status == 200), Ordering::SeqCst);
 }
 
 /// Status and body. A refusal with 404 or 409 is right: the job or the train has ended meanwhile.

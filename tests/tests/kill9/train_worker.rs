@@ -23,6 +23,8 @@ pub const QUEUE: &str = "trains";
 pub const LEASE: Duration = Duration::from_millis(1000);
 /// Fetches that one process has under way at a time.
 const TASKS: u64 = 2;
+/// How long some handlers take, so that kills meet them and leases end before their jobs have begun.
+const WORK: Duration = Duration::from_millis(200);
 /// How long a worker waits before it looks for a server again.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -85,7 +87,9 @@ impl Hand {
         let (id, token) = (job["id"].as_str().unwrap(), job["lease_token"].as_i64().unwrap());
         let (train, number, epoch) = (&job["args"][0], &job["args"][1], &job["train"]["epoch"]);
         say(&format!("begin {} {sent} {train} {number} {epoch} {id}", now()))?;
-        tokio::task::yield_now().await;
+        if self.random.random_bool(0.1) {
+            tokio::time::sleep(WORK).await;
+        }
         let (word, path, more) = match self.random.random_range(0..100) {
             0..2 => ("forgets", "", json!({})),
             2..7 => ("fails", "/workers/nack", json!({"error": {"code": "handler_error", "message": "planned"}})),

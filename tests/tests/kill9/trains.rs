@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::host::{Host, Whereabouts};
-use super::operator::Operator;
+use super::operator::{Operated, Operator};
 use super::producer::send;
 use super::round::sound;
 use super::stuck::STILL;
@@ -27,6 +27,8 @@ use super::train_worker::{NAME, QUEUE, SERVERS};
 
 const PRODUCERS: usize = 4;
 const WORKERS: u64 = 3;
+/// How long a kill waits for a worker that runs a handler.
+const BUSY: Duration = Duration::from_secs(5);
 
 /// How large a round is.
 #[derive(Clone, Copy)]
@@ -43,18 +45,33 @@ pub struct Tally {
     jobs: usize,
     runs: usize,
     late: usize,
+    pub cut: usize,
+    kills: usize,
+    pub repeated: usize,
     pub cancelled: u64,
     pub discarded: u64,
-    pub operated: usize,
+    pub holds: usize,
+    pub advances: usize,
+    replays: usize,
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} jobs, {} runs, {} of them late, {} jobs cancelled, {} discarded, {} holds, advances and replays; \
-             0 overtaken, 0 overlapping, 0 stuck",
-            self.jobs, self.runs, self.late, self.cancelled, self.discarded, self.operated
+            "{} jobs, {} servers and as many workers killed; {} runs: {} killed, {} repeated, {} late; \
+             {} jobs cancelled, {} discarded; {} holds, {} advances, {} replays; 0 overtaken, 0 overlapping, 0 stuck",
+            self.jobs,
+            self.kills,
+            self.runs,
+            self.cut,
+            self.repeated,
+            self.late,
+            self.cancelled,
+            self.discarded,
+            self.holds,
+            self.advances,
+            self.replays
         )
     }
 }
@@ -67,7 +84,7 @@ pub struct Shared {
     /// All jobs are stored: from now on holds only end.
     pub stored: AtomicBool,
     /// What the operator has changed.
-    pub operated: AtomicUsize,
+    pub operated: Operated,
 }
 
 /// Plays one round on these servers; panics when a promise is broken.
@@ -76,7 +93,7 @@ pub async fn run(mut host: Host, mut random: StdRng, size: Size, restarts: bool)
         log: Log::default(),
         ids: Mutex::default(),
         stored: AtomicBool::new(false),
-        operated: AtomicUsize::new(0),
+        operated: Operated::default(),
     });
     let mut crew = Crew::start(&host, &shared);
     let mut producers = JoinSet::new();
@@ -103,15 +120,23 @@ pub async fn run(mut host: Host, mut random: StdRng, size: Size, restarts: bool)
     let findings = shared.log.judge();
     assert!(findings.overtaken.is_empty(), "overtaken: {:#?}", findings.overtaken);
     assert!(findings.overlapping.is_empty(), "overlapping: {:#?}", findings.overlapping);
+    let completed = stats["completed"].as_u64().unwrap();
+    assert!(completed <= findings.completed.len() as u64, "{completed} jobs completed, {} by a run", findings.completed.len());
     sound(&mut host.whereabouts().connect().await).await;
     host.stop().await;
+    let operated = |number: &AtomicUsize| number.load(Ordering::SeqCst);
     Tally {
         jobs: size.trains * size.cars,
         runs: findings.runs,
         late: findings.late,
+        cut: findings.cut,
+        kills: size.kills,
+        repeated: findings.repeated,
         cancelled: stats["cancelled"].as_u64().unwrap(),
         discarded: stats["discarded"].as_u64().unwrap(),
-        operated: shared.operated.load(Ordering::SeqCst),
+        holds: operated(&shared.operated.holds),
+        advances: operated(&shared.operated.advances),
+        replays: operated(&shared.operated.replays),
     }
 }
 
@@ -161,9 +186,15 @@ async fn settled(mut whereabouts: Whereabouts, jobs: usize) -> Value {
     }
 }
 
+/// A worker process, and how many handlers it runs.
+struct Worker {
+    child: Child,
+    running: Arc<AtomicI64>,
+}
+
 /// Worker processes, and the file that tells them where servers are.
 struct Crew {
-    workers: Vec<Child>,
+    workers: Vec<Worker>,
     readers: JoinSet<()>,
     started: u64,
     servers: PathBuf,
@@ -193,32 +224,46 @@ impl Crew {
         std::fs::rename(next, &self.servers).unwrap();
     }
 
-    fn spawn(&mut self) -> Child {
+    fn spawn(&mut self) -> Worker {
         let mut child = command(&self.servers, self.started).spawn().unwrap();
         self.started += 1;
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let shared = Arc::clone(&self.shared);
+        let (shared, running) = (Arc::clone(&self.shared), Arc::new(AtomicI64::new(0)));
+        let count = Arc::clone(&running);
         self.readers.spawn(async move {
             while let Some(line) = lines.next_line().await.unwrap() {
                 shared.log.take(&line);
+                let change = if line.starts_with("@begin") { 1 } else { -i64::from(line.starts_with("@end")) };
+                count.fetch_add(change, Ordering::SeqCst);
             }
         });
-        child
+        Worker { child, running }
     }
 
-    /// SIGKILL for one, in the middle of whatever it does; another one takes its place.
+    /// SIGKILL for one in the middle of a handler; another one takes its place.
     async fn kill_one(&mut self, random: &mut StdRng) {
-        let victim = random.random_range(0..self.workers.len());
+        let since = Instant::now();
+        let mut busy = self.busy();
+        while busy.is_empty() && since.elapsed() < BUSY {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            busy = self.busy();
+        }
+        let any = random.random_range(0..self.workers.len());
+        let victim = if busy.is_empty() { any } else { busy[random.random_range(0..busy.len())] };
         let next = self.spawn();
         let mut dead = std::mem::replace(&mut self.workers[victim], next);
-        dead.kill().await.unwrap();
+        dead.child.kill().await.unwrap();
+    }
+
+    fn busy(&self) -> Vec<usize> {
+        (0..self.workers.len()).filter(|at| self.workers[*at].running.load(Ordering::SeqCst) > 0).collect()
     }
 
     /// Kills all, and reads what they have written.
     async fn stop(mut self) {
         for worker in &mut self.workers {
-            assert!(worker.try_wait().unwrap().is_none(), "a worker has ended by itself");
-            worker.kill().await.unwrap();
+            assert!(worker.child.try_wait().unwrap().is_none(), "a worker has ended by itself");
+            worker.child.kill().await.unwrap();
         }
         self.readers.join_all().await;
     }

@@ -1,10 +1,13 @@
-//! Every two features together: for each pair, random commands of several clients at the same time on jobs that use
-//! both, on two nodes where the store has them. Then the general invariants are checked: nothing is lost, nothing is
-//! stuck, the jobs of a train never run side by side, limits are kept, tenants are apart, counts are right (the audit
-//! ends each pair).
+//! Every two features together, and many of them: for each set, random commands of several clients at the same time on
+//! jobs that use all of it, on two nodes where the store has them. Then the general invariants are checked: nothing
+//! is lost, nothing is stuck, the jobs of a train never run side by side, limits are kept, no two jobs that have not
+//! ended have the same unique key, a delivery has the checkpoint that was confirmed last, tenants are apart, counts are
+//! right (the audit ends each set).
 //!
-//! Each store plays some pairs, others each time. `OJS_PAIRS` says how many, `OJS_PAIR_ROUNDS` makes each pair longer,
-//! `OJS_PAIR_SEED` repeats a run, `OJS_PAIR` names one pair (`Trains,Limits`).
+//! Each store plays some pairs, others each time. `OJS_PAIRS` says how many, `OJS_SETS` how many larger sets,
+//! `OJS_PAIR_ROUNDS` makes each of them longer, `OJS_PAIR_SEED` repeats a run, `OJS_PAIR` names one pair or set
+//! (`Trains,Limits`).
+use std::collections::BTreeSet;
 use std::fmt;
 
 use ojs_engine::command::Reset;
@@ -22,14 +25,16 @@ mod held;
 use client::Client;
 use held::Held;
 
-crate::on_every_store!(any_two_features_keep_the_invariants);
+crate::on_every_store!(any_two_features_keep_the_invariants, many_features_at_once_keep_the_invariants);
 
 /// Clients that send commands at the same time.
 const CLIENTS: usize = 4;
 /// Commands of each of them between two moves of the clock.
 const STEPS: usize = 6;
-/// Pairs of a short run; there are 66.
+/// Pairs of a short run; there are 78.
 const PAIRS: u64 = 16;
+/// Larger sets of a short run.
+const SETS: u64 = 2;
 /// Turns in which everything must come to its end when no further jobs are enqueued.
 const PATIENCE: usize = 400;
 
@@ -48,26 +53,44 @@ enum Switch {
     LostLeases,
     Crons,
     Schedules,
+    Shares,
 }
 
-use Switch::{Checkpoints, Crons, Limits, LostLeases, Replays, Schedules, Schemas, Tenants, Trains, Unique, Versions, Workflows};
+use Switch::{
+    Checkpoints, Crons, Limits, LostLeases, Replays, Schedules, Schemas, Shares, Tenants, Trains, Unique, Versions, Workflows,
+};
 
-const ALL: [Switch; 12] =
-    [Trains, Limits, Tenants, Workflows, Unique, Versions, Schemas, Checkpoints, Replays, LostLeases, Crons, Schedules];
+const ALL: [Switch; 13] =
+    [Trains, Limits, Tenants, Workflows, Unique, Versions, Schemas, Checkpoints, Replays, LostLeases, Crons, Schedules, Shares];
+/// In each larger set.
+const ALWAYS: [Switch; 6] = [Trains, Limits, Tenants, Unique, Checkpoints, Shares];
+/// In some of them.
+const OFTEN: [Switch; 5] = [Versions, Schemas, Replays, LostLeases, Schedules];
 
-/// The features of one run.
-#[derive(Debug, Clone, Copy)]
-struct Features(Switch, Switch);
+/// The features of one run, a bit each.
+#[derive(Clone, Copy)]
+struct Features(u64);
 
 impl Features {
+    fn of(switches: &[Switch]) -> Self {
+        Self(switches.iter().fold(0, |bits, switch| bits | 1 << *switch as u64))
+    }
+
     fn has(self, switch: Switch) -> bool {
-        self.0 == switch || self.1 == switch
+        self.0 & 1 << switch as u64 != 0
     }
 }
 
 impl fmt::Display for Features {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?},{:?}", self.0, self.1)
+        let names: Vec<String> = ALL.iter().filter(|switch| self.has(**switch)).map(|switch| format!("{switch:?}")).collect();
+        f.write_str(&names.join(","))
+    }
+}
+
+impl fmt::Debug for Features {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -76,28 +99,48 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 async fn any_two_features_keep_the_invariants(b: Bench) {
-    let seed = number("OJS_PAIR_SEED", rand::rng().random_range(0..1_000_000));
-    let rounds = number("OJS_PAIR_ROUNDS", 3);
-    let only = std::env::var("OJS_PAIR").unwrap_or_default();
+    let seed = seed();
     let mut pairs = Vec::new();
     for (at, one) in ALL.into_iter().enumerate() {
-        pairs.extend(ALL.into_iter().skip(at + 1).map(|two| Features(one, two)));
+        pairs.extend(ALL.into_iter().skip(at + 1).map(|two| Features::of(&[one, two])));
     }
     pairs.shuffle(&mut StdRng::seed_from_u64(seed));
-    let pairs = pairs.into_iter().filter(|pair| only.is_empty() || only == pair.to_string());
-    for features in pairs.take(usize::try_from(number("OJS_PAIRS", PAIRS)).unwrap()) {
+    play(&b, seed, pairs, number("OJS_PAIRS", PAIRS)).await;
+}
+
+async fn many_features_at_once_keep_the_invariants(b: Bench) {
+    let seed = seed();
+    let mut rng = StdRng::seed_from_u64(seed);
+    let count = number("OJS_SETS", SETS);
+    let sets = (0..count).map(|_| {
+        let also = OFTEN.into_iter().filter(|_| rng.random_bool(0.5));
+        Features::of(&ALWAYS.into_iter().chain(also).collect::<Vec<_>>())
+    });
+    play(&b, seed, sets.collect(), count).await;
+}
+
+fn seed() -> u64 {
+    number("OJS_PAIR_SEED", rand::rng().random_range(0..1_000_000))
+}
+
+/// Plays so many of the sets.
+async fn play(b: &Bench, seed: u64, sets: Vec<Features>, most: u64) {
+    let rounds = number("OJS_PAIR_ROUNDS", 3);
+    let only = std::env::var("OJS_PAIR").unwrap_or_default();
+    let sets = sets.into_iter().filter(|features| only.is_empty() || only == features.to_string());
+    for features in sets.take(usize::try_from(most).unwrap()) {
         println!("OJS_PAIR_SEED={seed} OJS_PAIR={features}");
-        let rng = StdRng::seed_from_u64(seed + features.0 as u64 * 100 + features.1 as u64);
+        let rng = StdRng::seed_from_u64(seed + features.0);
         b.engine.store().execute(Reset).await.unwrap();
-        let other = if b.database.is_some() { Some(second_node(&b).await) } else { None };
-        Run { features, b: &b, other: other.as_ref(), held: Held::default(), rng }.play(rounds).await;
+        let other = if b.database.is_some() { Some(second_node(b).await) } else { None };
+        Run { features, b, other: other.as_ref(), held: Held::default(), rng }.play(rounds).await;
         if let Some(other) = other {
             other.engine.close().await;
         }
     }
 }
 
-/// One pair on an empty store.
+/// One set on an empty store.
 struct Run<'a> {
     features: Features,
     b: &'a Bench,
@@ -119,6 +162,9 @@ impl Run<'_> {
 
     /// What the features need before the first job.
     async fn prepare(&self) {
+        if self.features.has(Shares) {
+            self.b.share(json!({"weights": {"a": 2}})).await;
+        }
         if self.features.has(Schemas) {
             // Arguments are one whole number.
             let schema = json!({"type": "array", "items": {"type": "integer"}, "minItems": 1});
@@ -170,6 +216,7 @@ impl Run<'_> {
         let mut turns = 0;
         loop {
             let live = self.live().await;
+            self.check_unique(&live);
             if live.is_empty() && self.trains(None).await.is_empty() {
                 return;
             }
@@ -245,6 +292,18 @@ impl Run<'_> {
             assert_ne!(flow["state"], "running", "{features:?}: {flow}");
         }
         assert_eq!(self.b.engine.audit().await.unwrap().findings, [], "{features:?}: the store contradicts itself");
+    }
+
+    /// No two of the jobs that have not ended have the same key, except for those that an operator ran again.
+    fn check_unique(&self, live: &[Value]) {
+        if !self.features.has(Unique) || self.features.has(Replays) {
+            return;
+        }
+        let mut keys = BTreeSet::new();
+        for job in live {
+            let key = format!("{} {}", job["meta"]["tenant_id"], job["args"]);
+            assert!(keys.insert(key), "{:?}: another job has the key of {job}", self.features);
+        }
     }
 
     /// A tenant finds its own jobs, and no others.

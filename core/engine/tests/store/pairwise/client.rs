@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::held::{CONCURRENCY, Held};
 use super::{
-    Checkpoints, Features, Limits, LostLeases, Replays, Schedules, Schemas, Tenants, Trains, Unique, Versions, Workflows,
+    Checkpoints, Features, Limits, LostLeases, Replays, Schedules, Schemas, Shares, Tenants, Trains, Unique, Versions, Workflows,
 };
 use crate::support::Bench;
 
@@ -32,6 +32,9 @@ pub fn job(features: Features, rng: &mut StdRng, tenants: bool) -> Value {
     }
     if features.has(Schedules) && rng.random_bool(0.5) {
         options["delay_until"] = ["+PT10S", "+PT60S"][rng.random_range(0..2)].into();
+    }
+    if features.has(Shares) && rng.random_bool(0.5) {
+        options["fairness_key"] = ["x", "y"][rng.random_range(0..2)].into();
     }
     if features.has(Versions) || features.has(Schemas) {
         job["version"] = ["1.0", "2.0"][rng.random_range(0..2)].into();
@@ -94,8 +97,22 @@ impl Client<'_> {
         }
     }
 
-    /// Cancels a job, runs a discarded one again, holds a train or lets it go on.
+    /// Other weights for the queue, lines of keys instead of tenants, or no lines any more.
+    async fn share(&mut self) {
+        let (method, rule) = match self.rng.random_range(0..3) {
+            0 => ("PUT", json!({"weights": {"a": self.rng.random_range(1..4)}}).to_string()),
+            1 => ("PUT", json!({"by": "key", "weights": {"x": self.rng.random_range(1..4)}}).to_string()),
+            _ => ("DELETE", String::new()),
+        };
+        let (status, answer) = self.b.http(method, "/admin/queues/q/fairness", &rule).await;
+        assert!(matches!(status, 200 | 201 | 404), "{answer}");
+    }
+
+    /// Cancels a job, runs a discarded one again, holds a train or lets it go on, shares the queue in another way.
     async fn operate(&mut self) {
+        if self.features.has(Shares) && self.rng.random_bool(0.25) {
+            return self.share().await;
+        }
         let accepted = self.held.accepted();
         let (status, answer) = match self.rng.random_range(0..4) {
             0 if self.features.has(Trains) => {
@@ -163,9 +180,13 @@ impl Client<'_> {
         let Some(run) = self.held.end(id) else { return };
         let mut body = json!({"job_id": id, "lease_token": run.token});
         if self.features.has(Checkpoints) && self.rng.random_bool(0.5) {
-            let state = json!({"lease_token": run.token, "state": {"at": self.rng.random_range(0..9)}}).to_string();
-            let (status, answer) = self.b.http("PUT", &format!("/jobs/{id}/checkpoint"), &state).await;
+            let state = json!({"at": self.rng.random_range(0..1_000)});
+            let body = json!({"lease_token": run.token, "state": state}).to_string();
+            let (status, answer) = self.b.http("PUT", &format!("/jobs/{id}/checkpoint"), &body).await;
             assert!(matches!(status, 200 | 201 | 404 | 409), "{answer}");
+            if status < 300 {
+                self.held.save(id, state);
+            }
         }
         let choice = if fails { self.rng.random_range(0..10) } else { 9 };
         let path = match choice {

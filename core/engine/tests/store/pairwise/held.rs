@@ -25,6 +25,8 @@ pub struct Held {
     accepted: RefCell<BTreeSet<String>>,
     /// Jobs that a client has asked to cancel.
     cancelled: RefCell<BTreeSet<String>>,
+    /// The checkpoint of a job that was confirmed last.
+    saved: RefCell<BTreeMap<String, Value>>,
 }
 
 /// Milliseconds of a lease.
@@ -57,12 +59,19 @@ impl Held {
         };
         let known = running.insert(id.to_owned(), run.clone());
         assert!(known.is_none(), "handed out while it runs: {job}, {known:?}");
+        let saved = self.saved.borrow().get(id).cloned().unwrap_or_default();
+        assert_eq!(job["checkpoint"]["state"], saved, "the checkpoint that was confirmed last: {job}");
         if run.train.is_some() {
             let beside: Vec<_> = running.iter().filter(|(other, known)| *other != id && known.train == run.train).collect();
             assert!(beside.is_empty(), "{job} runs beside {beside:?}");
         }
         let used = running.values().filter(|known| known.limit.is_some() && known.limit == run.limit).count();
         assert!(used <= CONCURRENCY, "{used} jobs of {:?} run", run.limit);
+    }
+
+    /// The checkpoint of a job was confirmed.
+    pub fn save(&self, id: &str, state: Value) {
+        self.saved.borrow_mut().insert(id.to_owned(), state);
     }
 
     /// A job does not run any more, or is about to be reported.

@@ -286,6 +286,26 @@ async fn jt_02_an_ack_through_a_node_that_has_claimed_nothing_hands_out_the_next
     assert_eq!(jobs.iter().map(|job| job.row.id).collect::<Vec<_>>(), ids[1..]);
 }
 
+/// There is no moment at which the job has ended and its train has not gone on: PostgreSQL says which transaction has
+/// written a row.
+#[tokio::test]
+async fn an_ack_and_the_advance_of_its_train_are_one_transaction() {
+    let b = Bench::postgres().await;
+    let ids = join(&b, 3).await;
+    let client = application(&b).await;
+    let written = async |job: usize| -> String {
+        let asked = format!("SELECT xmin::text FROM ojs_runs WHERE id = '{}'", ids[job]);
+        client.query_one(&asked, &[]).await.unwrap().get(0)
+    };
+    let first = only(&b).await;
+    assert_ne!(written(0).await, written(1).await, "nothing has written both yet");
+    b.ack(&first).await.unwrap();
+    assert_eq!(written(0).await, written(1).await, "the ack, and the next job that becomes available");
+    assert_ne!(written(1).await, written(2).await, "the one after it still waits");
+    b.nack(&only(&b).await, super::FINAL).await.unwrap();
+    assert_eq!(written(1).await, written(2).await, "a job that is discarded lets the next one go in the same way");
+}
+
 #[tokio::test]
 async fn groups_of_two_nodes_enqueue_into_many_trains() {
     let b = Bench::postgres().await;
