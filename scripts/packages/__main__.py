@@ -6,16 +6,17 @@
     python3 scripts/packages assemble --natives DIR [--out DIR] [--only KIND] [--any-glibc]
         writes them from what cargo has put into DIR
     python3 scripts/packages gather OUT DIR…
-        joins what several platforms have written
+        joins what several platforms have written; of files that several have, those of the first folder are taken
+    python3 scripts/packages assets OUT DIR
+        the files of such a folder as a page of releases has them: side by side, with their own SHA256SUMS
 
-Kinds: wheel, npm, gems, java, go, c, binary. The result is in target/packages/out, with SHA256SUMS, a list of
+Kinds: wheel, npm, gems, java, kotlin, go, c, binary. The result is in target/packages/out, with SHA256SUMS, a list of
 components (CycloneDX) for each binary, and the debug information in a tarball of its own. Python 3.10, standard library
 only; maturin describes the wheel.
 """
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import shutil
 import subprocess
@@ -35,18 +36,20 @@ import gomodule  # noqa: E402
 import jars  # noqa: E402
 import notices  # noqa: E402
 import npm  # noqa: E402
+import release  # noqa: E402
 import wheel  # noqa: E402
-from context import ROOT, VERSION, Context  # noqa: E402
+from checkout import ROOT, VERSION  # noqa: E402
+from context import Context  # noqa: E402
 from natives import LIBRARIES, Natives  # noqa: E402
 from platforms import Platform, here, named  # noqa: E402
 
 KINDS: dict[str, Callable[[Context], list[Path]]] = {
     "wheel": wheel.make, "npm": npm.make, "gems": gems.make, "java": jars.java,
-    "go": gomodule.make, "c": clibrary.make, "binary": binary.make,
+    "kotlin": jars.kotlin, "go": gomodule.make, "c": clibrary.make, "binary": binary.make,
 }
 #: Which cargo packages each kind has inside.
 INSIDE = {"wheel": "ojs-python", "npm": "ojs-node", "gems": "ojs-ruby", "java": "ojs-c",
-          "go": "ojs-c", "c": "ojs-c", "binary": "ojs-cli"}
+          "kotlin": "ojs-uniffi", "go": "ojs-c", "c": "ojs-c", "binary": "ojs-cli"}
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 PLACE = TARGET / "packages"
 
@@ -63,9 +66,12 @@ def tools() -> Path:
     return python
 
 
-def prepared(platform: Platform, source: Path, out: Path, kinds: list[str], any_glibc: bool) -> Context:
-    """An empty ``out``, and the binaries that the chosen kinds need, stripped; fails where they want a newer glibc."""
-    stage = PLACE / "stage" / platform.triple
+def prepared(platform: Platform, source: Path, options: argparse.Namespace, kinds: list[str], python: Path) -> Context:
+    """An empty folder for the packages, and the binaries that the chosen kinds need, stripped.
+
+    Fails where they want a newer glibc, unless any will do.
+    """
+    out, stage = options.out.absolute(), PLACE / "stage" / platform.triple
     for folder in (out, stage):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -75,8 +81,8 @@ def prepared(platform: Platform, source: Path, out: Path, kinds: list[str], any_
             natives.program()
         else:
             natives.shared(LIBRARIES[INSIDE[kind]])
-    glibc = natives.glibc(most=None if any_glibc else floor.MOST)
-    return Context(platform, natives, out, stage, glibc)
+    glibc = natives.glibc(most=None if options.any_glibc else floor.MOST)
+    return Context(platform, natives, out, stage, glibc, python)
 
 
 def assemble(context: Context, kinds: list[str]) -> None:
@@ -92,25 +98,7 @@ def assemble(context: Context, kinds: list[str]) -> None:
     name = f"ojs-symbols-{VERSION}-{platform.short}"
     symbols = context.natives.write_symbols(out / "symbols" / f"{name}.tar.gz", name)
     print(f"{symbols.stat().st_size / 1e6:8.2f} MB  {symbols.relative_to(out)}")
-    sums(out)
-
-
-def sums(out: Path) -> None:
-    """SHA256SUMS of everything, as `sha256sum --check` reads it."""
-    files = sorted(path for path in out.rglob("*") if path.is_file() and path.name != "SHA256SUMS")
-    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(out).as_posix()}\n" for path in files]
-    (out / "SHA256SUMS").write_text("".join(lines))
-
-
-def gather(out: Path, folders: list[Path]) -> None:
-    """Joins the packages of several platforms: the Go module is made of all, everything else lies side by side."""
-    shutil.rmtree(out, ignore_errors=True)
-    for folder in folders:
-        shutil.copytree(folder, out, dirs_exist_ok=True)
-    for module in sorted((folders[0] / "go").rglob("*.zip")):
-        inside = module.relative_to(folders[0])
-        gomodule.gather([folder / inside for folder in folders if (folder / inside).is_file()], out / inside)
-    sums(out)
+    release.sums(out)
 
 
 def main() -> None:
@@ -124,23 +112,26 @@ def main() -> None:
         command.add_argument("--any-glibc", action="store_true", help="also binaries that need a newer glibc than 2.28")
     commands.choices["build"].add_argument("--profile", default="packages")
     commands.choices["assemble"].add_argument("--natives", type=Path, required=True)
-    joining = commands.add_parser("gather")
-    joining.add_argument("out", type=Path)
-    joining.add_argument("folders", type=Path, nargs="+")
+    for name in ("gather", "assets"):
+        command = commands.add_parser(name)
+        command.add_argument("out", type=Path)
+        command.add_argument("folders", type=Path, nargs="+" if name == "gather" else 1)
     options = parser.parse_args()
     if options.command == "gather":
-        gather(options.out, options.folders)
+        release.gather(options.out, options.folders)
+        return
+    if options.command == "assets":
+        release.assets(options.out, options.folders[0])
         return
     platform = named(options.target) if options.target else here()
     kinds = options.only or list(KINDS)
     if options.command == "build":
         python = tools()
-        source = compiling.compile_all(platform, options.profile, TARGET, python)
+        wanted = {INSIDE[kind] for kind in kinds}
+        source = compiling.compile_all(platform, options.profile, TARGET, python, wanted)
     else:
         python, source = Path(sys.executable), options.natives.absolute()
-    context = prepared(platform, source, options.out.absolute(), kinds, options.any_glibc)
-    context.tools = python
-    assemble(context, kinds)
+    assemble(prepared(platform, source, options, kinds, python), kinds)
 
 
 if __name__ == "__main__":

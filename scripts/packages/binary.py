@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 from archive import EPOCH, Content, Files, gzipped, lay, text, write_tar_gz
-from context import ROOT, VERSION, Context
+from checkout import ROOT, VERSION
+from context import Context
 
 CONTROL = """Package: ojs
 Version: {version}

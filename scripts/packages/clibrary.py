@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 from archive import Content, Files, text, write_tar_gz
-from context import ROOT, VERSION, Context
+from checkout import ROOT, VERSION
+from context import Context
 
 TEMPLATES = Path(__file__).with_name("templates")
 #: Template, and its place in a prefix.

@@ -2,21 +2,29 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import floor
+from checkout import ROOT
 from natives import LIBRARIES
 from platforms import Platform
-from context import ROOT
+
+#: Cargo starts here. zig writes paths below the folder that it is started in as relative paths, and the build script of
+#: rb-sys, which reads the headers of C at these paths, runs in another folder. No target folder is below this one.
+START = Path(__file__).resolve().parent
 
 
-def environment(platform: Platform) -> dict[str, str]:
+def environment(platform: Platform, target: Path) -> dict[str, str]:
     """Variables of the compilation. Paths of this machine are replaced, so that equal sources give equal bytes."""
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
-    flags = [f"--remap-path-prefix={ROOT}=ojs", f"--remap-path-prefix={home}=cargo"]
-    of_c = f"-ffile-prefix-map={home}=cargo -ffile-prefix-map={ROOT}=ojs"
-    return os.environ | {rustflags(platform): " ".join(flags), "CFLAGS": of_c}
+    # Of several that fit a path, compilers take the last.
+    places = {ROOT: "ojs", target: "ojs/target", home: "cargo"}
+    flags = [f"--remap-path-prefix={place}={name}" for place, name in places.items()]
+    of_c = [f"-ffile-prefix-map={place}={name}" for place, name in places.items()]
+    of_rust = {rustflags(platform): " ".join(flags)}
+    return os.environ | of_rust | {"CFLAGS": " ".join(of_c), "CARGO_TARGET_DIR": str(target)}
 
 
 def rustflags(platform: Platform) -> str:
@@ -24,8 +32,8 @@ def rustflags(platform: Platform) -> str:
     return f"CARGO_TARGET_{platform.triple.upper().replace('-', '_')}_RUSTFLAGS"
 
 
-def compile_all(platform: Platform, profile: str, target: Path, tools: Path) -> Path:
-    """Builds all libraries and the `ojs` binary; the folder that they are in.
+def compile_all(platform: Platform, profile: str, target: Path, tools: Path, wanted: set[str]) -> Path:
+    """Builds the cargo packages that are wanted: libraries, the `ojs` binary; the folder that they are in.
 
     Two builds, because the binary has features that packages of languages do not have (queues of SQS).
     """
@@ -34,14 +42,21 @@ def compile_all(platform: Platform, profile: str, target: Path, tools: Path) -> 
         kind, triple = "zigbuild", f"{triple}.{'.'.join(map(str, floor.MOST))}"
     elif platform.libc == "musl":
         kind = "zigbuild"
-    # musl has no shared libraries by default: only the binary is linked statically there.
-    packages = [word for name in LIBRARIES for word in ("-p", name)]
-    variables = environment(platform)
+    variables = environment(platform, target)
     variables["PATH"] = f"{tools.parent}{os.pathsep}{variables['PATH']}"
-    for chosen in (packages, ["-p", "ojs-cli"]):
+    made = target / platform.triple / profile.replace("dev", "debug")
+    libraries, programs = sorted(wanted & set(LIBRARIES)), sorted(wanted - set(LIBRARIES))
+    for chosen in filter(None, (libraries, programs)):
         own = dict(variables)
-        if platform.libc == "musl" and chosen is packages:
+        # musl has no shared libraries by default: only the binary is linked statically there.
+        if platform.libc == "musl" and chosen is libraries:
             own[rustflags(platform)] += " -C target-feature=-crt-static"
-        command = ["cargo", kind, "--locked", "--profile", profile, "--target", triple, *chosen]
-        subprocess.run(command, cwd=ROOT, env=own, check=True)
-    return target / platform.triple / profile.replace("dev", "debug")
+        command = ["cargo", kind, "--locked", "--profile", profile, "--target", triple]
+        command += [word for name in chosen for word in ("-p", name)]
+        subprocess.run(command, cwd=START, env=own, check=True)
+    if "ojs-uniffi" in wanted:
+        # It runs here, and is in no package: it writes the Kotlin code that belongs to the library.
+        own = os.environ | {"CARGO_TARGET_DIR": str(target)}
+        subprocess.run(["cargo", "build", "--locked", "-p", "xtask"], cwd=START, env=own, check=True)
+        shutil.copy(target / "debug" / "xtask", made)
+    return made

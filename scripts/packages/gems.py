@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 from archive import EPOCH, Content, lay
-from context import VERSION, Context, sources
+from checkout import VERSION, sources
+from context import Context
 
 
 def minor() -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-import go_module
 from archive import Content, write_zip
-from context import ROOT, VERSION, Context
+from checkout import ROOT, VERSION
+from context import Context
+
+import go_module  # of scripts, where checkout looks
 
 
 def make(context: Context) -> list[Path]:

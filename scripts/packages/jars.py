@@ -1,16 +1,18 @@
-"""The jars of Java, laid out as a Maven repository."""
+"""The jars of Java and of Kotlin, laid out as a Maven repository."""
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from archive import Content, Files, text, write_zip
-from context import ROOT, VERSION, Context, sources
-from natives import LIBRARIES
+from archive import Content, Files, lay, text, write_zip
+from checkout import ROOT, VERSION, sources
+from context import Context
+from natives import LIBRARIES, run
 
 MANIFEST = "Manifest-Version: 1.0\r\nEnable-Native-Access: ALL-UNNAMED\r\n\r\n"
 
@@ -48,7 +50,7 @@ def write(context: Context, artifact: Artifact) -> list[Path]:
             for path, content in sources(artifact.language, "src/main/").items()}
     manifest = {"META-INF/MANIFEST.MF": text(MANIFEST)}
     made = [
-        write_zip(place / f"{stem}.jar", rewritten(built(context, artifact), licence)),
+        write_zip(place / f"{stem}.jar", rewritten(classes(context, artifact), licence)),
         write_zip(place / f"{stem}-sources.jar", manifest | code | licence),
         write_zip(place / f"{stem}-{artifact.classifier}.jar",
                   manifest | {artifact.inside: native} | context.licences(artifact.package, "META-INF/")),
@@ -61,24 +63,40 @@ def write(context: Context, artifact: Artifact) -> list[Path]:
     return made
 
 
-def built(context: Context, artifact: Artifact) -> Path:
-    """The jar of the classes. With OJS_BUILT, the one that the tests were made with; else Maven makes it."""
+def classes(context: Context, artifact: Artifact) -> Path:
+    """The jar of the classes. With OJS_BUILT, the one that the tests were made with; else Maven makes it of a copy."""
     language = artifact.language
     jar = ROOT / language / "target" / f"{artifact.file}.jar"
     if os.environ.get("OJS_BUILT") and jar.is_file():
         return jar
-    script = f". scripts/maven.sh; cd {language}; maven -Dmaven.test.skip=true package"
-    done = subprocess.run(["bash", "-euc", script], cwd=ROOT, capture_output=True, text=True,
+    # A copy has no classes of sources that are gone.
+    home = context.stage / language
+    shutil.rmtree(home, ignore_errors=True)
+    lay(home, sources(language, "pom.xml", "src/main/"))
+    if language == "kotlin":
+        library = context.natives.built("libojs_uniffi." + context.platform.extension)
+        run(context.natives.built("xtask"), "bindings", "kotlin", library, home / "target" / "uniffi")
+    script = '. scripts/maven.sh; cd "$1"; maven -Dmaven.test.skip=true package'
+    done = subprocess.run(["bash", "-euc", script, "bash", home], cwd=ROOT, capture_output=True, text=True,
                           env=os.environ | {"platform": "none"})
     if done.returncode != 0:
         raise SystemExit(f"packages: Maven in {language}\n{done.stdout}{done.stderr}")
-    return jar
+    return home / "target" / jar.name
 
 
 def java(context: Context) -> list[Path]:
     """Writes org.openjobspec:ojs."""
-    if not context.platform.java:
-        return []
     platform = context.platform
+    if not platform.java:
+        return []
     inside = f"org/openjobspec/native/{platform.java}/libojs.{platform.extension}"
     return write(context, Artifact("java", "ojs", "ojs-c", platform.java, inside))
+
+
+def kotlin(context: Context) -> list[Path]:
+    """Writes org.openjobspec:ojs-kotlin."""
+    platform = context.platform
+    if not platform.kotlin:
+        return []
+    inside = f"{platform.kotlin}/libojs_uniffi.{platform.extension}"
+    return write(context, Artifact("kotlin", "ojs-kotlin", "ojs-uniffi", platform.kotlin, inside))

@@ -8,15 +8,17 @@ from pathlib import Path
 
 import floor
 from archive import Content, write_tar_gz
+from checkout import ROOT
 from platforms import Platform
 
 #: The cargo packages of the shared libraries, and the names of their files without `lib` and the extension.
-LIBRARIES = {"ojs-c": "ojs_c", "ojs-node": "ojs_node", "ojs-python": "_native", "ojs-ruby": "ojs_ruby"}
+LIBRARIES = {"ojs-c": "ojs_c", "ojs-node": "ojs_node", "ojs-python": "_native", "ojs-ruby": "ojs_ruby",
+             "ojs-uniffi": "ojs_uniffi"}
 
 
 def run(*command: str | Path) -> None:
-    """Runs a tool; its output is shown where it fails."""
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    """Runs a tool in the root of the repository; its output is shown where it fails."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, cwd=ROOT)
     if done.returncode != 0:
         raise SystemExit(f"packages: {' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
 
@@ -44,7 +46,7 @@ class Natives:
         copy = self.folder / "libojs.a"
         if copy.name not in self.made:
             self.folder.mkdir(parents=True, exist_ok=True)
-            shutil.copy(self._built("libojs_c.a"), copy)
+            shutil.copy(self.built("libojs_c.a"), copy)
             deterministic = [] if self.platform.system == "macos" else ["--enable-deterministic-archives"]
             run("strip", "-S", *deterministic, copy)
             self.made[copy.name] = copy
@@ -55,7 +57,7 @@ class Natives:
         copy = self.folder / "go" / "libojs.a"
         if "go" not in self.made:
             copy.parent.mkdir(parents=True, exist_ok=True)
-            run(Path(__file__).with_name("go_library.sh"), self._built("libojs_c.a"), copy)
+            run(Path(__file__).with_name("go_library.sh"), self.built("libojs_c.a"), copy)
             self.made["go"] = copy
         return copy
 
@@ -76,7 +78,8 @@ class Natives:
         files = {f"{prefix}/{file.name}": Content(file) for file in sorted(self.symbols.glob("*"))}
         return write_tar_gz(path, files)
 
-    def _built(self, name: str) -> Path:
+    def built(self, name: str) -> Path:
+        """A file as cargo has put it: with its debug information."""
         path = self.source / name
         if not path.is_file():
             raise SystemExit(f"packages: {path} has not been built")
@@ -85,7 +88,7 @@ class Natives:
     def _stripped(self, name: str) -> Path:
         if name in self.made:
             return self.made[name]
-        built, copy, symbols = self._built(name), self.folder / name, self.symbols / f"{name}.debug"
+        built, copy, symbols = self.built(name), self.folder / name, self.symbols / f"{name}.debug"
         for folder in (self.folder, self.symbols):
             folder.mkdir(parents=True, exist_ok=True)
         if self.platform.system == "macos":

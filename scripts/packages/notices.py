@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from checkout import ROOT
 
 #: Files of a crate that hold its licence or what the licence asks to be passed on.
 LICENCE = re.compile(r"(?i)^(licen[cs]e|copying|copyright|notice|unlicense)")
@@ -64,7 +64,7 @@ def _checksums() -> dict[str, str]:
 @cache
 def crates(package: str, triple: str) -> tuple[Crate, ...]:
     """The crates from elsewhere that are compiled into a package for a target, by name."""
-    # Proc macros run in the compiler and are in no binary, but cargo tree cannot leave them out with their notices.
+    # Proc macros run in the compiler and are in no binary.
     command = ["cargo", "tree", "--locked", "-p", package, "--target", triple, "-e", "normal,no-proc-macro",
                "--prefix", "none", "--format", "{p}"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout

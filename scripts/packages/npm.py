@@ -5,7 +5,8 @@ import json
 from pathlib import Path
 
 from archive import Content, Files, text, write_tar_gz
-from context import ROOT, VERSION, Context, sources
+from checkout import ROOT, VERSION, sources
+from context import Context
 from platforms import PLATFORMS
 
 #: What npm calls a processor.

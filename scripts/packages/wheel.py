@@ -9,7 +9,8 @@ import subprocess
 from pathlib import Path
 
 from archive import Content, Files, text, write_zip
-from context import ROOT, VERSION, Context, sources
+from checkout import ROOT, VERSION, sources
+from context import Context
 
 #: Oldest macOS that Rust's standard library supports, per processor.
 MACOS = {"x86_64": "macosx_10_12_x86_64", "aarch64": "macosx_11_0_arm64"}

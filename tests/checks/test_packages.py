@@ -1,7 +1,9 @@
 """scripts/packages: archives, versions and the floor of glibc. What is in real packages is tested by tests/packages."""
 import os
 import shutil
+import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 import zipfile
@@ -12,7 +14,9 @@ sys.path.append(str(ROOT / "scripts" / "packages"))
 
 import archive  # noqa: E402
 import floor  # noqa: E402
+import release  # noqa: E402
 import versions  # noqa: E402
+from checkout import VERSION  # noqa: E402
 from gomodule import gather  # noqa: E402
 
 NEEDS = """
@@ -91,6 +95,48 @@ class Modules(Folders):
         both = [self.module("a.zip", {"m.go": "old"}), self.module("b.zip", {"m.go": "new"})]
         with self.assertRaisesRegex(SystemExit, "m.go.*one commit"):
             gather(both, self.folder / "out.zip")
+
+
+class Releases(Folders):
+    def platform(self, name: str, files: dict[str, str]) -> Path:
+        """The packages of one platform."""
+        for path, content in files.items():
+            (self.folder / name / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / name / path).write_text(content)
+        release.sums(self.folder / name)
+        return self.folder / name
+
+    def checked(self, folder: Path) -> None:
+        """`sha256sum` finds every file as SHA256SUMS says, and there is no file besides."""
+        command = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+        named = {line.split("  ")[1] for line in (folder / "SHA256SUMS").read_text().splitlines()}
+        self.assertEqual(named, there - {"SHA256SUMS"})
+
+    def test_a_file_that_all_platforms_have_is_the_first_ones(self) -> None:
+        folders = [self.platform("one", {"gems/adapter.gem": "first", "gems/one.gem": "1"}),
+                   self.platform("two", {"gems/adapter.gem": "second", "gems/two.gem": "2"})]
+        release.gather(self.folder / "out", folders)
+        self.assertEqual({path.name: path.read_text() for path in (self.folder / "out" / "gems").iterdir()},
+                         {"adapter.gem": "first", "one.gem": "1", "two.gem": "2"})
+        self.checked(self.folder / "out")
+
+    def test_the_sums_of_a_release_name_the_files_as_they_are_downloaded(self) -> None:
+        packages = self.platform("out", {"python/x.whl": "wheel", "maven/org/x.jar": "jar", "maven/org/x.pom": "pom",
+                                         "go/x.zip": "zip"})
+        release.assets(self.folder / "assets", packages)
+        self.assertEqual(sorted(path.name for path in (self.folder / "assets").iterdir()),
+                         ["SHA256SUMS", f"ojs-go-{VERSION}.tar.gz", f"ojs-maven-{VERSION}.tar.gz", "x.whl"])
+        self.checked(self.folder / "assets")
+        with tarfile.open(self.folder / "assets" / f"ojs-maven-{VERSION}.tar.gz") as made:
+            self.assertEqual(made.getnames(), ["maven/org/x.jar", "maven/org/x.pom"])
+
+    def test_two_files_of_one_name_are_refused(self) -> None:
+        packages = self.platform("out", {"python/x": "1", "npm/x": "2"})
+        with self.assertRaisesRegex(SystemExit, "two files are called x"):
+            release.assets(self.folder / "assets", packages)
 
 
 class Versions(Folders):

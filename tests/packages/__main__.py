@@ -2,8 +2,8 @@
 """Installs every package into an empty place and runs its first program; looks at what is in the packages.
 
     python3 tests/packages --natives DIR      makes packages of what cargo has put there (`make test`), twice
-    python3 tests/packages --packages DIR     takes packages that exist; --released also wants glibc 2.28, no local
-                                              path, and that auditwheel, abi3audit and CycloneDX agree
+    python3 tests/packages --packages DIR     takes packages that exist; --released also wants glibc 2.28 to be
+                                              enough, no local path, and that auditwheel, abi3audit and CycloneDX agree
     --only NAME                               a test (repeatable)
 
 Last line: "N passed, N failed". Python 3.10, standard library only.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,7 +34,7 @@ TOOLS = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute() / "
 INSTALLED: dict[str, Callable[[Path], None]] = {
     "hidden": hidden,
     "wheel": languages.wheel, "npm": languages.npm, "gems": languages.gems, "java": languages.java,
-    "go": languages.go, "c": languages.c,
+    "kotlin": languages.kotlin, "go": languages.go, "c": languages.c,
     "tarball": binaries.tarball, "debian": binaries.debian,
     "licences": contents.licences, "stripped": contents.stripped, "sums": contents.sums,
 }
@@ -58,12 +59,14 @@ def main() -> int:
         print("this system hides neither repository nor compilers: they are only absent from PATH", flush=True)
     with tempfile.TemporaryDirectory(prefix="ojs-packages-") as folder:
         tests = dict(INSTALLED)
-        packages = options.packages and options.packages.absolute()
-        if options.natives:
+        if options.packages:
+            packages = Path(shutil.copytree(options.packages, Path(folder, "packages")))
+        else:
             packages = assembled(options.natives, Path(folder, "first"))
             tests["same-bytes"] = partial(contents.same_bytes, again=assembled(options.natives, Path(folder, "second")))
         if options.released:
-            tests["released"] = contents.released
+            tests["floor"] = partial(contents.old_glibc, tools=TOOLS)
+            tests["no-paths"] = contents.no_paths
             tests["judged"] = partial(contents.judged, tools=TOOLS)
         return run({name: test for name, test in tests.items() if not options.only or name in options.only}, packages)
 

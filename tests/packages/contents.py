@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 import re
 import subprocess
 import sys
@@ -82,16 +83,47 @@ def stripped(packages: Path) -> None:
                     raise Broken(f"{path.name}: the symbols of {file.name} are not in {symbols.name}: {link}")
 
 
-def released(packages: Path) -> None:
-    """glibc is old enough, only common libraries are needed, and no path of the machine that compiled is in a file."""
+def old_glibc(packages: Path, tools: Path) -> None:
+    """Every program and shared library asks for symbols of glibc 2.28 or older, and for common libraries only.
+
+    A static library says nothing of versions: a program that is linked with it against glibc 2.28 has all its symbols.
+    """
+    without = {path.relative_to(packages).parts[0] for path in archives(packages)}
+    with tempfile.TemporaryDirectory() as folder:
+        for path in archives(packages):
+            content = unpack(path, Path(folder, path.name))
+            files = [*elves(content), *(linked(library, tools) for library in sorted(content.rglob("*.a")))]
+            for file in files:
+                floor.check(file)
+                oldest = ".".join(map(str, floor.floor(file)))
+                print(f"        {path.name}: {file.name} runs on glibc {oldest}", flush=True)
+                without.discard(path.relative_to(packages).parts[0])
+    if without:
+        raise Broken(f"no native file in the packages of {sorted(without)}")
+
+
+def linked(library: Path, tools: Path) -> Path:
+    """The example of C, linked by zig with a static library and the symbols of glibc 2.28."""
+    program, target = library.with_name("linked"), f"{platform.machine()}-linux-gnu.{'.'.join(map(str, floor.MOST))}"
+    include = next(folder / "include" for folder in library.parents if (folder / "include").is_dir())
+    compiler = [tools / "python", "-m", "ziglang", "cc", "-target", target]
+    example = [f"-I{include}", ROOT / "examples" / "c" / "mail.c", library, "-lpthread", "-ldl", "-lm", "-o", program]
+    done = subprocess.run([*compiler, *example], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Broken(f"{library.name} does not link against {target}:\n{done.stderr}")
+    return program
+
+
+def no_paths(packages: Path) -> None:
+    """No path of the machine that compiled is in a native file."""
+    places = {str(ROOT).encode(), str(Path.home() / ".cargo").encode()}
     for path in archives(packages):
         with tempfile.TemporaryDirectory() as folder:
-            for file in elves(unpack(path, Path(folder))):
-                floor.check(file)
+            content = unpack(path, Path(folder))
+            for file in [*elves(content), *content.rglob("*.a")]:
                 data = file.read_bytes()
-                for place in (str(ROOT), str(Path.home() / ".cargo")):
-                    if place.encode() in data:
-                        raise Broken(f"{path.name}: {file.name} contains the path {place}")
+                if found := [place.decode() for place in places if place in data]:
+                    raise Broken(f"{path.name}: {file.name} contains the path {found[0]}")
 
 
 def judged(packages: Path, tools: Path) -> None:

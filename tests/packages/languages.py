@@ -4,6 +4,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 from place import ROOT, Broken, Place, fifteen_lines, unpacked
@@ -50,6 +51,10 @@ def gems(packages: Path) -> None:
         place.works("ruby", "mail.rb", GEM_HOME=str(home), GEM_PATH=str(home))
 
 
+#: What the script `mvn` calls.
+MAVEN = ("mvn", "dirname", "basename", "uname", "readlink", "expr", "ls", "cat", "sed", "cut", "tr", "which", "bash")
+
+
 def maven(place: Place) -> list[str | Path]:
     """Maven with the packages as a repository, and all artifacts but ours from what this machine has downloaded."""
     local, own = Path.home() / ".m2" / "repository", place.home / "m2"
@@ -91,8 +96,22 @@ def java(packages: Path) -> None:
         _printed(said, place)
 
 
-#: What the script `mvn` calls.
-MAVEN = ("mvn", "dirname", "basename", "uname", "readlink", "expr", "ls", "cat", "sed", "cut", "tr", "which", "bash")
+def kotlin(packages: Path) -> None:
+    """Maven compiles examples/kotlin against the packages, and runs it with the classes and the library they bring."""
+    with Place(packages, *MAVEN) as place:
+        shutil.copytree(ROOT / "examples" / "kotlin", place.app, dirs_exist_ok=True)
+        home = jdk()
+        said = place.run(*maven(place), f"-Dojs.platform={platform_of(packages, 'ojs-kotlin')}", "compile", "exec:exec",
+                         JAVA_HOME=home, PATH=f"{place.path}:{home}/bin")
+        _printed(said, place)
+    jar = next(path for path in (packages / "maven" / "org" / "openjobspec" / "ojs-kotlin").glob("*/*.jar")
+               if path.stem == f"ojs-kotlin-{path.parent.name}")
+    with zipfile.ZipFile(jar) as archive:
+        # In the first the compiler finds functions outside of classes; the second names the module of the JVM.
+        modules = [name for name in archive.namelist() if name.endswith(".kotlin_module")]
+        manifest = archive.read("META-INF/MANIFEST.MF").decode()
+    if len(modules) != 1 or "Automatic-Module-Name: org.openjobspec.kotlin" not in manifest:
+        raise Broken(f"{jar.name} has {modules}, and the manifest\n{manifest}")
 
 
 def _printed(said: str, place: Place) -> None:

@@ -45,15 +45,17 @@ def fifteen_lines(readme: Path) -> str:
 
 
 class Place:
-    """One such place. Use it in a `with` statement: the folder is removed at the end."""
+    """One such place. Use it in a `with` statement: the folder is removed at the end.
+
+    The packages are outside of the repository, which is hidden here.
+    """
 
     def __init__(self, packages: Path, *programs: str, compiler: bool = False) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="ojs-package-")
         self.home = Path(self._folder.name).resolve()
-        self.packages = self.home / "packages"
-        shutil.copytree(packages, self.packages)
+        self.packages = packages
         self._compiler = compiler
-        self._path = self.home / "path"
+        self.path = self.home / "path"
         for name in ("bin", "path", "app", "tmp"):
             (self.home / name).mkdir()
         self.app = self.home / "app"
@@ -61,7 +63,7 @@ class Place:
             found = shutil.which(program)
             if found is None:
                 raise Broken(f"no {program} on this machine")
-            (self._path / program).symlink_to(found)
+            (self.path / program).symlink_to(found)
 
     def __enter__(self) -> Place:
         return self
@@ -71,7 +73,7 @@ class Place:
 
     def environment(self, more: dict[str, str]) -> dict[str, str]:
         """The variables that programs get: nothing of this process."""
-        path = str(self._path) if not self._compiler else f"{self._path}:/usr/local/bin:/usr/bin:/bin"
+        path = str(self.path) if not self._compiler else f"{self.path}:/usr/local/bin:/usr/bin:/bin"
         return {"HOME": str(self.home), "PATH": path, "TMPDIR": str(self.home / "tmp"), "LANG": "C.UTF-8"} | more
 
     def command(self, words: tuple[str | Path, ...]) -> list[str]:
