@@ -164,12 +164,7 @@ impl Transaction<'_> {
 }
 
 /// The warnings about a job of a tenant.
-pub(super) fn compared(
-    tables: &mut dyn Tables,
-    tenant: Option<&str>,
-    job_type: &str,
-    envelope: &str,
-) -> Applied<Vec<String>> {
+pub(super) fn compared(tables: &mut dyn Tables, tenant: Option<&str>, job_type: &str, envelope: &str) -> Applied<Vec<String>> {
     // Jobs of types without a schema are not even parsed.
     let Some(latest) = tables.schema_for(tenant, job_type)? else { return Ok(Vec::new()) };
     let whole = object(envelope);
