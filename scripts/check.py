@@ -169,9 +169,6 @@ def suites() -> list[Suite]:
                           "python/adapters/ojs-adapter-django/tests", "--ignore=python/adapters/ojs-adapter-django/tests/test_same_database.py"],
                 needs=("python-build",))
           for name, server in (("sqlite", []), ("mysql", mariadb))),
-        # Packages of what this run has built, for this machine's glibc; `make packages` compiles for an older one.
-        Suite("packages", "packages", [*built, str(PYTHON), "tests/packages", "--natives", str(TARGET / "release")],
-              needs=("build", "python-build", "java", "kotlin"), after=("go", "ruby-build", "node-build")),
         Suite("versions", "lint", ["python3", "scripts/packages/versions.py", "check"]),
         Suite("dashboard-install", "build", ["scripts/dashboard.sh"]),
         Suite("dashboard", "dashboard", ["env", f"OJS_BIN={ojs}", "node", "--test", "--test-reporter=tap", *page_tests],

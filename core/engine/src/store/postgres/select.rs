@@ -22,8 +22,8 @@ use crate::store::selection::{Selection, counting, counting_once};
 static OLDEST_READ: Lazy<String> = Lazy::new(|| sql!("oldest").trim_end().trim_end_matches(" FOR UPDATE").to_owned());
 
 /// `find_unique` for such a connection.
-pub(super) static FIND_UNIQUE_READ: LazyLock<String> =
-    LazyLock::new(|| sql!("find_unique").trim_end().trim_end_matches(" FOR UPDATE").to_owned());
+pub(super) static FIND_UNIQUE_READ: Lazy<String> =
+    Lazy::new(|| sql!("find_unique").trim_end().trim_end_matches(" FOR UPDATE").to_owned());
 
 /// The statement of a selection; `None` for a list, whose statement is made for one use.
 fn text_of(wanted: &Selection<'_>, writes: bool) -> Option<&'static str> {
