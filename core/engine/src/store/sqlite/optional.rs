@@ -1,8 +1,8 @@
 //! Indexes that a file gets when it first needs them.
 //!
-//! Each index of the jobs takes time from every insert and every update, also where none of its jobs is concerned. Those
-//! of features that many programs never use are made with the first job that belongs into them ([decision 69]). A file
-//! that lacks one has no such job, so there is nothing to be found.
+//! Each index of the jobs takes time from every insert and every update, also where it holds no job. Those of features
+//! that many programs never use are made with the first job that belongs into them ([decision 69]). A file that lacks
+//! one has no such job, so there is nothing to be found.
 //!
 //! [decision 69]: ../../../../../docs/adr/0069-optional-indexes.md
 use rusqlite::OptionalExtension;
