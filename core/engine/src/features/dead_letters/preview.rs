@@ -106,8 +106,11 @@ struct Looker {
     at: Timestamp,
     taken: HashSet<String>,
     /// What holds all jobs of a queue, type, version and tenant.
-    known: HashMap<(i64, i64, i64, i64), Vec<(Effect, Reason)>>,
+    known: HashMap<Group, Vec<(Effect, Reason)>>,
 }
+
+/// Numbers of a queue, a job type, a version and a tenant.
+type Group = (i64, i64, i64, i64);
 
 impl Looker {
     /// All that one job would meet.
@@ -213,7 +216,7 @@ impl Preview {
     }
 
     /// The answer: the reasons that keep most jobs from running come first.
-    pub(super) fn to_value(mut self) -> Value {
+    pub(super) fn into_value(mut self) -> Value {
         self.met.sort_by_key(|met| std::cmp::Reverse((met.effect, met.jobs)));
         let reasons: Vec<Value> = self.met.iter().map(Met::to_value).collect();
         json!({

@@ -88,7 +88,7 @@ pub async fn preview(State(engine): State<Engine>, RawQuery(query): RawQuery) ->
         ids => Which::Named(named(&ids, &params)?),
     };
     let preview = engine.query(PreviewReplay { which, at: engine.now() }).await?;
-    Ok(Json::ok(preview.to_value().to_string()))
+    Ok(Json::ok(preview.into_value().to_string()))
 }
 
 /// The jobs of a preview that names them.
