@@ -803,13 +803,13 @@ func (c *Client) DeleteHistory(ctx context.Context, id string) (Obj, error) {
 // durations, the oldest first. Periods in which nothing happened are left out. Figures are kept for a day by minutes
 // and for a month by hours. Durations come from classes, so they are off by 10 % at most. Figures are kept by queue,
 // not by job type: "job_types" is answered with 501.
-//   - start: From this time on; without it an hour, a day or a month back.
-//   - end: Before this time.
+//   - since: From this time on; without it an hour, a day or a month back.
+//   - before: Before this time.
 //   - queues: Only events of jobs of these queues, with commas between them.
 //   - groupBy: The length of each period; "hour" without it. One of minute, hour, day.
-func (c *Client) HistoryStats(ctx context.Context, start time.Time, end time.Time, queues string, groupBy string) ([]Obj, error) {
+func (c *Client) HistoryStats(ctx context.Context, since time.Time, before time.Time, queues string, groupBy string) ([]Obj, error) {
 	var answer struct{ Buckets []Obj }
-	err := c.ask(ctx, "GET", query(at("history", "stats"), "start", moment(start), "end", moment(end), "queues", queues, "group_by", groupBy), nil, &answer)
+	err := c.ask(ctx, "GET", query(at("history", "stats"), "start", moment(since), "end", moment(before), "queues", queues, "group_by", groupBy), nil, &answer)
 	return answer.Buckets, err
 }
 

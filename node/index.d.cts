@@ -565,7 +565,7 @@ export class OJSClient {
   /** How many events happened in each minute, hour or day, with average and 95th percentile of the durations, the oldest first. Periods
    * in which nothing happened are left out. Figures are kept for a day by minutes and for a month by hours. Durations come from
    * classes, so they are off by 10 % at most. Figures are kept by queue, not by job type: `job_types` is answered with 501. */
-  historyStats(options?: { start?: When; end?: When; queues?: string; groupBy?: 'minute' | 'hour' | 'day' } & CallOptions): Promise<any[]>;
+  historyStats(options?: { since?: When; before?: When; queues?: string; groupBy?: 'minute' | 'hour' | 'day' } & CallOptions): Promise<any[]>;
   /** Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids, numbers and quoted text.
    * A group has `fingerprint`, `error_type`, `message` (the last one), `count`, `first_seen_at`, `last_seen_at`, `queues`, `types` and
    * `job_ids`, the newest jobs of each queue and type, 50 at most. The server keeps the 2,000 groups of a queue and type that failed

@@ -309,8 +309,8 @@ class Operations {
   /** How many events happened in each minute, hour or day, with average and 95th percentile of the durations, the oldest first. Periods
    * in which nothing happened are left out. */
   async historyStats(chosen = {}) {
-    const { start, end, queues, groupBy, ...options } = known('option', chosen, ['start', 'end', 'queues', 'groupBy', 'signal']);
-    return list(await this.request('GET', query(at('history', 'stats'), { start: timeOf('start', start), end: timeOf('end', end), queues, group_by: groupBy }), undefined, options), 'buckets');
+    const { since, before, queues, groupBy, ...options } = known('option', chosen, ['since', 'before', 'queues', 'groupBy', 'signal']);
+    return list(await this.request('GET', query(at('history', 'stats'), { start: timeOf('since', since), end: timeOf('before', before), queues, group_by: groupBy }), undefined, options), 'buckets');
   }
 
   /** Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids, numbers and quoted text. */

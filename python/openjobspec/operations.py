@@ -1949,8 +1949,8 @@ class Operations(ABC):
     def history_stats(
         self,
         *,
-        start: When | None = None,
-        end: When | None = None,
+        since: When | None = None,
+        before: When | None = None,
         queues: str | None = None,
         group_by: Literal["minute", "hour", "day"] | None = None,
     ) -> list[dict[str, Any]]:
@@ -1960,8 +1960,8 @@ class Operations(ABC):
         Figures are kept for a day by minutes and for a month by hours. Durations come from classes, so they are off
         by 10 % at most. Figures are kept by queue, not by job type: ``job_types`` is answered with 501.
 
-        * ``start``: From this time on; without it an hour, a day or a month back.
-        * ``end``: Before this time.
+        * ``since``: From this time on; without it an hour, a day or a month back.
+        * ``before``: Before this time.
         * ``queues``: Only events of jobs of these queues, with commas between them.
         * ``group_by``: The length of each period; ``hour`` without it. It is ``minute``, ``hour`` or ``day``.
 
@@ -1969,7 +1969,7 @@ class Operations(ABC):
         """
         return self._run(Call(
             "GET",
-            ops.query(ops.at("history", "stats"), {"start": ops.time(start), "end": ops.time(end), "queues": queues, "group_by": group_by}),
+            ops.query(ops.at("history", "stats"), {"start": ops.time(since), "end": ops.time(before), "queues": queues, "group_by": group_by}),
             None,
             ops.member("buckets"),
         ))
@@ -4108,8 +4108,8 @@ class AsyncOperations(ABC):
     async def history_stats(
         self,
         *,
-        start: When | None = None,
-        end: When | None = None,
+        since: When | None = None,
+        before: When | None = None,
         queues: str | None = None,
         group_by: Literal["minute", "hour", "day"] | None = None,
     ) -> list[dict[str, Any]]:
@@ -4119,8 +4119,8 @@ class AsyncOperations(ABC):
         Figures are kept for a day by minutes and for a month by hours. Durations come from classes, so they are off
         by 10 % at most. Figures are kept by queue, not by job type: ``job_types`` is answered with 501.
 
-        * ``start``: From this time on; without it an hour, a day or a month back.
-        * ``end``: Before this time.
+        * ``since``: From this time on; without it an hour, a day or a month back.
+        * ``before``: Before this time.
         * ``queues``: Only events of jobs of these queues, with commas between them.
         * ``group_by``: The length of each period; ``hour`` without it. It is ``minute``, ``hour`` or ``day``.
 
@@ -4128,7 +4128,7 @@ class AsyncOperations(ABC):
         """
         return await self._run(Call(
             "GET",
-            ops.query(ops.at("history", "stats"), {"start": ops.time(start), "end": ops.time(end), "queues": queues, "group_by": group_by}),
+            ops.query(ops.at("history", "stats"), {"start": ops.time(since), "end": ops.time(before), "queues": queues, "group_by": group_by}),
             None,
             ops.member("buckets"),
         ))

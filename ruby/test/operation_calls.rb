@@ -107,7 +107,7 @@ OPERATION_CALLS = [
   ->(client) { client.get_history("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.get_lineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.delete_history("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
-  ->(client) { client.history_stats(start: "2031-01-01T00:00:00Z", queues: "mail", group_by: "day") },
+  ->(client) { client.history_stats(since: "2031-01-01T00:00:00Z", queues: "mail", group_by: "day") },
   ->(client) { client.list_error_groups(queue: "mail", type: "email.*", error_type: "Timeout", tenant: "acme", since: "2031-01-01T00:00:00Z", sort: "count", page: 2, per_page: 50) },
   ->(client) { client.get_error_group("1f0c5f9d2a7be643", queue: "mail") },
   ->(client) { client.start_bulk_operation("retry", { queue: "mail", state: "discarded" }, reason: "the mail server was down") },

@@ -949,14 +949,14 @@ module OJS
     # month by hours. Durations come from classes, so they are off by 10 % at most. Figures are kept by queue, not by
     # job type: <tt>job_types</tt> is answered with 501.
     #
-    # * +start+: From this time on; without it an hour, a day or a month back.
-    # * +end+: Before this time.
+    # * +since+: From this time on; without it an hour, a day or a month back.
+    # * +before+: Before this time.
     # * +queues+: Only events of jobs of these queues, with commas between them.
     # * +group_by+: The length of each period; <tt>hour</tt> without it. It is "minute", "hour" or "day".
     #
     # Raises APIError, NotFoundError, InvalidRequestError.
-    def history_stats(start: nil, end: nil, queues: nil, group_by: nil)
-      list(call("GET", query(path("history", "stats"), start: time("start", start), end: time("end", end), queues: queues, group_by: group_by)), "buckets")
+    def history_stats(since: nil, before: nil, queues: nil, group_by: nil)
+      list(call("GET", query(path("history", "stats"), start: time("since", since), end: time("before", before), queues: queues, group_by: group_by)), "buckets")
     end
 
     # Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids, numbers

@@ -180,9 +180,9 @@ pub struct GetHistory {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HistoryStats {
     /// From this time on; without it an hour, a day or a month back.
-    pub start: Option<Timestamp>,
+    pub since: Option<Timestamp>,
     /// Before this time.
-    pub end: Option<Timestamp>,
+    pub before: Option<Timestamp>,
     /// Only events of jobs of these queues, with commas between them.
     pub queues: Option<String>,
     /// The length of each period; `hour` without it. One of minute, hour, day.
@@ -1245,8 +1245,8 @@ impl Client {
     /// Any error of [`call`](Self::call), in particular `invalid_request`, `not_found`, `unsupported`.
     pub async fn history_stats(&self, options: &HistoryStats) -> Result<Vec<Value>, Error> {
         let query = query(&[
-            ("start", options.start.map(|value| value.to_string()).as_deref()),
-            ("end", options.end.map(|value| value.to_string()).as_deref()),
+            ("start", options.since.map(|value| value.to_string()).as_deref()),
+            ("end", options.before.map(|value| value.to_string()).as_deref()),
             ("queues", options.queues.as_deref()),
             ("group_by", options.group_by.as_deref()),
         ]);

@@ -112,7 +112,7 @@ pub async fn call(client: &Client, place: usize) -> Result<(), Error> {
         101 => client.get_history("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &ojs::GetHistory { ..Default::default() }).await.map(drop),
         102 => client.get_lineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         103 => client.delete_history("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
-        104 => client.history_stats(&ojs::HistoryStats { start: Some(Timestamp::parse("2031-01-01T00:00:00Z").unwrap()), queues: Some("mail".to_owned()), group_by: Some("day".to_owned()), ..Default::default() }).await.map(drop),
+        104 => client.history_stats(&ojs::HistoryStats { since: Some(Timestamp::parse("2031-01-01T00:00:00Z").unwrap()), queues: Some("mail".to_owned()), group_by: Some("day".to_owned()), ..Default::default() }).await.map(drop),
         105 => client.list_error_groups(&ojs::ListErrorGroups { queue: Some("mail".to_owned()), job_type: Some("email.*".to_owned()), error_type: Some("Timeout".to_owned()), tenant: Some("acme".to_owned()), since: Some(Timestamp::parse("2031-01-01T00:00:00Z").unwrap()), sort: Some("count".to_owned()), page: Some(2), per_page: Some(50), ..Default::default() }).await.map(drop),
         106 => client.get_error_group("1f0c5f9d2a7be643", &ojs::GetErrorGroup { queue: Some("mail".to_owned()), ..Default::default() }).await.map(drop),
         107 => client.start_bulk_operation("retry", &json!({"queue": "mail", "state": "discarded"}), &ojs::StartBulkOperation { reason: Some("the mail server was down".to_owned()), ..Default::default() }).await.map(drop),

@@ -626,14 +626,14 @@ final class Operations {
          * and for a month by hours. Durations come from classes, so they are off by 10 % at most. Figures are kept
          * by queue, not by job type: {@code job_types} is answered with 501.
          *
-         * @param start from this time on; without it an hour, a day or a month back; null: not said
-         * @param end before this time; null: not said
+         * @param since from this time on; without it an hour, a day or a month back; null: not said
+         * @param before before this time; null: not said
          * @param queues only events of jobs of these queues, with commas between them; null: not said
          * @param groupBy the length of each period; {@code hour} without it; null: not said; one of minute, hour,
          *     day
          */
-        public List<Map<String, Object>> historyStats(Instant start, Instant end, String queues, String groupBy) {
-            return run(Operation.list("GET", Operation.query("/history/stats", Operation.members("start", text(start), "end", text(end), "queues", queues, "group_by", groupBy)), null, "buckets", Members::of));
+        public List<Map<String, Object>> historyStats(Instant since, Instant before, String queues, String groupBy) {
+            return run(Operation.list("GET", Operation.query("/history/stats", Operation.members("start", text(since), "end", text(before), "queues", queues, "group_by", groupBy)), null, "buckets", Members::of));
         }
 
         /** The same without what may be left out. */

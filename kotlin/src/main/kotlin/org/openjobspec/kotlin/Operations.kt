@@ -547,14 +547,14 @@ public abstract class Operations internal constructor() : Requests() {
      * Durations come from classes, so they are off by 10 % at most. Figures are kept by queue, not by job type: `job_types` is
      * answered with 501.
      *
-     * @param start from this time on; without it an hour, a day or a month back
-     * @param end before this time
+     * @param since from this time on; without it an hour, a day or a month back
+     * @param before before this time
      * @param queues only events of jobs of these queues, with commas between them
      * @param groupBy the length of each period; `hour` without it; one of minute, hour, day
      * @throws OjsException Api, NotFound, InvalidRequest
      */
-    public suspend fun historyStats(start: Instant? = null, end: Instant? = null, queues: String? = null, groupBy: String? = null): List<Map<String, Any?>> =
-        run("GET", query(at("history", "stats"), given("start" to start?.toString(), "end" to end?.toString(), "queues" to queues, "group_by" to groupBy)), null, Reply.list("buckets"))
+    public suspend fun historyStats(since: Instant? = null, before: Instant? = null, queues: String? = null, groupBy: String? = null): List<Map<String, Any?>> =
+        run("GET", query(at("history", "stats"), given("start" to since?.toString(), "end" to before?.toString(), "queues" to queues, "group_by" to groupBy)), null, Reply.list("buckets"))
 
     /**
      * Failed attempts put together by their fingerprint, which is the same for errors that differ only in ids, numbers and

@@ -110,7 +110,7 @@ internal val operationCalls: List<suspend (OjsClient) -> Any?> = listOf(
     { client -> client.getHistory(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
     { client -> client.getLineage(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
     { client -> client.deleteHistory(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
-    { client -> client.historyStats(start = Instant.parse("2031-01-01T00:00:00Z"), queues = "mail", groupBy = "day") },
+    { client -> client.historyStats(since = Instant.parse("2031-01-01T00:00:00Z"), queues = "mail", groupBy = "day") },
     { client -> client.listErrorGroups(queue = "mail", jobType = "email.*", errorType = "Timeout", tenant = "acme", since = Instant.parse("2031-01-01T00:00:00Z"), sort = "count", page = 2, perPage = 50) },
     { client -> client.getErrorGroup(fingerprint = "1f0c5f9d2a7be643", queue = "mail") },
     { client -> client.startBulkOperation(action = "retry", filter = mapOf("queue" to "mail", "state" to "discarded"), reason = "the mail server was down") },
