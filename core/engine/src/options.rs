@@ -111,10 +111,10 @@ pub enum MissingTenant {
     Reject,
 }
 
-/// What is told of histories (extensions section 23).
+/// Options of the execution history of jobs (extensions section 23).
 #[derive(Debug, Clone, Copy)]
 pub struct HistoryOptions {
-    /// Whether there are histories at all.
+    /// Whether histories are answered.
     pub enabled: bool,
     /// How far back they reach: 30 days.
     pub retention: Duration,
@@ -144,7 +144,7 @@ pub struct EngineOptions {
     pub retention: Retention,
     /// Only active jobs can be checkpointed, and checkpoints go when their jobs end (extensions section 21).
     pub strict_checkpoints: bool,
-    /// What is told of histories.
+    /// Options of the execution history of jobs.
     pub history: HistoryOptions,
     /// Where dashboards have encrypted arguments decrypted; the manifest names it (extensions section 9).
     pub codec_server_url: Option<String>,

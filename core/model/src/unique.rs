@@ -10,6 +10,7 @@ use crate::duration::IsoDuration;
 use crate::envelope::shorten;
 use crate::error::OjsError;
 use crate::hex;
+use crate::time::Timestamp;
 use crate::version::canonical as canonical_version;
 
 /// SHA-256 over the canonical form of the job's dimensions. Prints as 64 lowercase hex characters.
@@ -40,6 +41,20 @@ pub struct UniquePolicy {
     pub states: Vec<JobState>,
     /// What happens then.
     pub on_conflict: OnConflict,
+}
+
+impl UniquePolicy {
+    /// The creation time, in milliseconds since 1970, from which an existing job counts.
+    #[must_use]
+    pub fn since(&self, now: Timestamp) -> i64 {
+        self.period_ms.map_or(i64::MIN, |ms| now.as_millis().saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)))
+    }
+
+    /// States in which an existing job counts and has not ended.
+    #[must_use]
+    pub fn live_states(&self) -> Vec<JobState> {
+        self.states.iter().copied().filter(|state| !state.is_terminal()).collect()
+    }
 }
 
 /// What a key is computed from.

@@ -185,14 +185,12 @@ impl Transaction<'_> {
 
     /// The job that stands in the way of another one: refuses it, answers for it, or makes room.
     pub(crate) fn conflicting(&mut self, policy: &UniquePolicy) -> Result<Option<JobRow>, StoreError> {
-        let now = self.now.as_millis();
-        let since = policy.period_ms.map_or(i64::MIN, |ms| now.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)));
+        let since = policy.since(self.now);
         if matches!(policy.on_conflict, OnConflict::Reject | OnConflict::Ignore) {
             return self.tables.find_unique(&policy.key, &policy.states, since);
         }
-        // What is over cannot make room, and need not.
-        let states: Vec<JobState> = policy.states.iter().copied().filter(|state| !state.is_terminal()).collect();
-        self.tables.find_unique(&policy.key, &states, since)
+        // A job that has ended cannot make room, and need not.
+        self.tables.find_unique(&policy.key, &policy.live_states(), since)
     }
 
     fn judge_unique(&mut self, job: &NewJob) -> Result<Unique, StoreError> {

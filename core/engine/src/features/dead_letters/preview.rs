@@ -18,15 +18,16 @@ use crate::kernel::typed::Query;
 use crate::store::rows::DeadFilter;
 use crate::store::tables::Tables;
 
-/// Dead letters that one preview looks at.
+/// Most dead letters that one preview looks at.
 const LOOK: usize = 500;
 /// Ids that one preview takes.
 pub(super) const MAX_IDS: usize = 100;
-/// Reasons that are told apart by their sentence; further ones by their code only.
+/// Reasons that are listed with their own sentence; further ones are counted by their code only.
 const REASONS: usize = 50;
 /// Jobs whose own reasons are shown.
 const SHOWN: usize = 20;
-/// Reasons that end as other jobs end: a replayed job stands in line like any other one.
+/// Reasons that hold a job only until other jobs end. A preview leaves them out, because a replayed job waits in line as
+/// every other one does.
 const MOMENTARY: [&str; 4] = ["workers_full", "queue_rate", "queue_concurrency", "pool_concurrency"];
 
 /// Which dead letters.
@@ -157,10 +158,7 @@ fn refused(error: &OjsError) -> (Effect, Reason) {
 fn unique(tables: &mut dyn Tables, found: &mut Forecast<'_>) -> Result<(), StoreError> {
     let job_type = tables.job_type_name(found.job.row.job_type_id)?;
     let Some(policy) = policy_of(&job_type, &found.job, found.at) else { return Ok(()) };
-    let states: Vec<JobState> = policy.states.iter().copied().filter(|state| !state.is_terminal()).collect();
-    let age = policy.period_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
-    let since = age.map_or(i64::MIN, |age| found.at.as_millis().saturating_sub(age));
-    let message = match tables.find_unique(&policy.key, &states, since)? {
+    let message = match tables.find_unique(&policy.key, &policy.live_states(), policy.since(found.at))? {
         Some(other) => format!("Job '{}' with the same uniqueness key is {}: both run.", other.id, other.state),
         None if found.taken.insert(format!("key {}", policy.key)) => return Ok(()),
         None => "Another one of these dead letters has the same uniqueness key: both run.".to_owned(),

@@ -6,8 +6,8 @@ use ojs_model::envelope::DEFAULT_TENANT;
 use ojs_model::{ErrorCode, OjsError};
 
 use crate::error::Applied;
-use crate::features::schemas::records::{Mode, SchemaRow, SchemaTables, Version, uri_of};
-use crate::features::schemas::rules::NewSchema;
+use crate::features::schemas::records::{Mode, SchemaRow, SchemaTables, Version};
+use crate::features::schemas::rules::{NewSchema, schema_of_uri_for};
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
 use crate::store::tables::Tables;
@@ -82,10 +82,7 @@ impl Name {
                 Some(latest) => tables.schema(&latest.job_type, version.rank)?,
                 None => None,
             },
-            Self::Uri(uri) => match tables.schema_of_uri(&uri_of(tenant, uri))? {
-                None => tables.schema_of_uri(uri)?,
-                own => own,
-            },
+            Self::Uri(uri) => schema_of_uri_for(tables, tenant, uri)?,
         };
         Ok(row.ok_or_else(|| OjsError::not_found("schema", &self.told()))?)
     }

@@ -218,7 +218,7 @@ fn chosen(
 }
 
 /// The schema that a job of a tenant names by a URI: one of its own, else one that all share.
-fn schema_of_uri_for(tables: &mut dyn Tables, tenant: Option<&str>, uri: &str) -> Applied<Option<SchemaRow>> {
+pub(super) fn schema_of_uri_for(tables: &mut dyn Tables, tenant: Option<&str>, uri: &str) -> Applied<Option<SchemaRow>> {
     match tables.schema_of_uri(&uri_of(tenant, uri))? {
         None if tenant.is_some() => Ok(tables.schema_of_uri(uri)?),
         found => Ok(found),

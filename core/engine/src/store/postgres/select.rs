@@ -53,7 +53,7 @@ fn text_of(wanted: &Selection<'_>, writes: bool) -> Option<&'static str> {
 /// The statement of a list for one state and order. The state is written into the text, because the planner uses the
 /// partial index of a state only then.
 fn listing(filter: &JobFilter) -> String {
-    let of_one = filter.tenant.is_some_and(|tenant| tenant > 0);
+    let of_one = filter.tenant.is_some_and(|tenant| tenant != 0);
     let (known, compared) = match filter.state {
         None => ("TRUE".to_owned(), "TRUE".to_owned()),
         Some(JobState::Active) => ("state = 3 AND seq IN (SELECT seq FROM ojs_active)".to_owned(), "TRUE".to_owned()),

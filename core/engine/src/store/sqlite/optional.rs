@@ -56,8 +56,8 @@ impl Optional {
             Selection::Running { .. } | Selection::Waiting { .. } | Selection::Heads { .. } | Selection::Parked { .. } => {
                 Some(Self::Limited)
             }
-            Selection::OfTenant { tenant, .. } if *tenant > 0 => Some(Self::Tenants),
-            Selection::Listed(filter) if filter.tenant.is_some_and(|tenant| tenant > 0) => Some(Self::Tenants),
+            Selection::OfTenant { tenant, .. } if *tenant != 0 => Some(Self::Tenants),
+            Selection::Listed(filter) if filter.tenant.is_some_and(|tenant| tenant != 0) => Some(Self::Tenants),
             _ => None,
         }
     }
@@ -129,6 +129,7 @@ mod tests {
 
     use super::*;
     use crate::kernel::holds::Holds;
+    use crate::kernel::scope::UNKNOWN;
     use crate::options::Durability;
     use crate::store::rows::fresh_row;
     use crate::store::tables::Tables;
@@ -164,6 +165,7 @@ mod tests {
         tables.commit().unwrap();
         assert!(!tables.has_indexes(Optional::Tenants).unwrap());
         assert_eq!(found(&mut tables, 7), 0, "nothing to be found without the index");
+        assert_eq!(found(&mut tables, UNKNOWN), 0, "a tenant that has had no jobs");
         // What is taken back takes the index with it, and the next job brings it again.
         tables.begin(true).unwrap();
         insert(&mut tables, 7);

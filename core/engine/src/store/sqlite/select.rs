@@ -51,7 +51,7 @@ impl SqliteTables {
             let walk = Walk { from, known: known.to_owned(), compared: compared.to_owned() };
             filter.statement(sql, "jobs", &walk, DIALECT)
         };
-        if filter.tenant.is_some_and(|tenant| tenant > 0) {
+        if filter.tenant.is_some_and(|tenant| tenant != 0) {
             // A tenant's jobs have an index of their own, whatever their state.
             return Ok(walk("jobs INDEXED BY jobs_tenant", "tenant > 0 AND tenant = ?8", &is_state));
         }
