@@ -41,7 +41,7 @@ pub(super) struct Handlers {
 
 #[derive(Default)]
 struct Work {
-    runs: HashMap<DeliveryKey, Run>,
+    runs: foldhash::HashMap<DeliveryKey, Run>,
     /// Slots in use. A slot that passes from one run to the next stays in use.
     running: usize,
     /// Jobs that wait for a slot.

@@ -5,8 +5,8 @@
 //! | `Running` | works | yes |
 //! | `Reporting` | has ended, or timed out | yes, until the server has answered |
 //! | removed | – | no |
-use std::collections::HashMap;
 
+use foldhash::HashMap;
 use tokio::time::Instant;
 
 use super::durable::Durable;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ojs_model::lazy::Lazy;
 use uuid::Uuid;
 
-use super::params::Param;
+use super::params::{Numbers, Param};
 use crate::error::{Result, StoreError};
 use crate::kernel::job::{Body, History, JobRow};
 use crate::store::record::{Cell, Column, Kind, Table, text};
@@ -84,6 +84,8 @@ fn elements<R: Row>(wanted: impl Fn(Section) -> bool, first: usize) -> impl Iter
 /// The values of one column.
 #[derive(Debug)]
 pub enum Array {
+    Numbers(Numbers),
+    /// The same for a column that may be empty.
     Integers(Vec<Option<i64>>),
     Flags(Vec<Option<bool>>),
     Reals(Vec<Option<f64>>),
@@ -96,7 +98,8 @@ impl Array {
     /// No values.
     pub fn of(column: &Column) -> Self {
         match column.kind {
-            Kind::Integer | Kind::Count | Kind::Small => Self::Integers(Vec::new()),
+            Kind::Integer | Kind::Count | Kind::Small if column.optional => Self::Integers(Vec::new()),
+            Kind::Integer | Kind::Count | Kind::Small => Self::Numbers(Numbers::default()),
             Kind::Flag => Self::Flags(Vec::new()),
             Kind::Real => Self::Reals(Vec::new()),
             Kind::Text => Self::Texts(Vec::new()),
@@ -109,13 +112,11 @@ impl Array {
     ///
     /// # Errors
     /// When the column cannot hold it.
+    #[inline]
     pub fn push(&mut self, column: &Column, cell: Cell<'_>) -> Result<()> {
         match (&mut *self, cell) {
-            // The bits of a count stand in a signed column.
-            (Self::Integers(values), Cell::Integer(number)) if column.kind == Kind::Count => {
-                values.push(Some(i64::from((number as u32).cast_signed())));
-            }
-            (Self::Integers(values), Cell::Integer(number)) => values.push(Some(number)),
+            (Self::Numbers(Numbers(values)), Cell::Integer(number)) => values.push(signed(column, number)),
+            (Self::Integers(values), Cell::Integer(number)) => values.push(Some(signed(column, number))),
             (Self::Integers(values), Cell::Null) => values.push(None),
             (Self::Flags(values), Cell::Integer(number)) => values.push(Some(number != 0)),
             (Self::Flags(values), Cell::Null) => values.push(None),
@@ -137,6 +138,7 @@ impl Array {
 
     pub fn param(&self) -> &dyn Param {
         match self {
+            Self::Numbers(values) => values,
             Self::Integers(values) => values,
             Self::Flags(values) => values,
             Self::Reals(values) => values,
@@ -145,6 +147,12 @@ impl Array {
             Self::Ids(values) => values,
         }
     }
+}
+
+/// A number as its column has it: the bits of a count stand in a signed one.
+#[inline]
+fn signed(column: &Column, number: i64) -> i64 {
+    if column.kind == Kind::Count { i64::from((number as u32).cast_signed()) } else { number }
 }
 
 /// Numbered records that the open transaction has put, by table and number: always the same order of locks.

@@ -1,6 +1,5 @@
 //! Jobs leased by this process: an ack finds its row without a query, and the last job of a batch of claims ends its filing.
-use std::collections::{HashMap, HashSet};
-
+use foldhash::{HashMap, HashSet};
 use ojs_model::JobId;
 
 use crate::kernel::job::JobRow;
@@ -37,7 +36,7 @@ impl Leased {
 
     /// Batches that have nothing left to find once these jobs have ended.
     pub fn ending<'a>(&mut self, jobs: impl Iterator<Item = &'a JobRow>) -> Vec<i64> {
-        let mut ended: HashMap<i64, usize> = HashMap::new();
+        let mut ended: HashMap<i64, usize> = HashMap::default();
         for batch in jobs.filter_map(|row| self.jobs.get(&row.id)?.batch) {
             *ended.entry(batch).or_default() += 1;
         }
@@ -55,8 +54,8 @@ impl Leased {
 
     /// Remembers what a committed transaction has leased, and the batch in which each claim is filed; `None` for a lease that goes on.
     pub fn lease<'a>(&mut self, jobs: impl Iterator<Item = (&'a JobRow, Option<i64>)>) {
-        let mut filed: HashMap<i64, usize> = HashMap::new();
-        let mut incomplete = HashSet::new();
+        let mut filed: HashMap<i64, usize> = HashMap::default();
+        let mut incomplete = HashSet::default();
         for (row, batch) in jobs {
             if batch.is_some() {
                 // Its lease before this one ran out: the job is no longer in the batch of that one, but in this.

@@ -15,6 +15,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0007.sql"),
     include_str!("migrations/0008.sql"),
 ];
+/// What a new database gets after all of them.
+const ORDER: &str = include_str!("migrations/order.sql");
 /// Held while migrating: two nodes that start at once must not both do it. The number is arbitrary.
 const LOCK: i64 = 0x6f6a_735f_6d69;
 
@@ -60,6 +62,9 @@ pub fn statements() -> Vec<String> {
 /// When a statement fails; the version before stands then.
 pub fn migrate(db: &mut Db) -> Result<i64> {
     let had = current(db)?;
+    if had == 0 {
+        create(db)?;
+    }
     for (index, statements) in (1_i64..).zip(MIGRATIONS) {
         if index > had {
             apply(db, index, statements)?;
@@ -89,6 +94,21 @@ fn under_lock(db: &mut Db, what: &str, work: impl FnOnce(&mut Db) -> Result<()>)
     }
 }
 
+/// Makes a new database, in one transaction: no node sees it half made.
+fn create(db: &mut Db) -> Result<()> {
+    under_lock(db, "the first migration", |db| {
+        // Another node may have been faster, or is of an earlier version and has begun.
+        if current(db)? > 0 {
+            return Ok(());
+        }
+        for (version, statements) in (1_i64..).zip(MIGRATIONS) {
+            db.run(statements)?;
+            db.run(&format!("INSERT INTO ojs_schema (version) VALUES ({version})"))?;
+        }
+        db.run(ORDER)
+    })
+}
+
 fn apply(db: &mut Db, version: i64, statements: &str) -> Result<()> {
     under_lock(db, &format!("migration {version}"), |db| {
         // Another node may have been faster.
@@ -98,4 +118,43 @@ fn apply(db: &mut Db, version: i64, statements: &str) -> Result<()> {
         db.run(statements)?;
         db.run(&format!("INSERT INTO ojs_schema (version) VALUES ({version})"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::postgres::target::Target;
+
+    /// Columns, indexes and the view of a database, as PostgreSQL writes them.
+    const DEFINED: &str = "SELECT array_agg(what ORDER BY what) FROM (
+        SELECT concat_ws(' ', attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull, attgenerated,
+          pg_get_expr(adbin, adrelid)) AS what
+        FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+        WHERE attrelid = 'ojs_runs'::regclass AND attnum > 0 AND NOT attisdropped
+        UNION ALL SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'ojs_runs'::regclass
+        UNION ALL SELECT pg_get_viewdef('ojs_active'::regclass)
+        UNION ALL SELECT unnest(reloptions) FROM pg_class WHERE oid = 'ojs_runs'::regclass) AS defined";
+    const COLUMNS: &str = "SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute
+        WHERE attrelid = 'ojs_runs'::regclass AND attnum > 0 AND NOT attisdropped";
+
+    fn texts(db: &mut Db, sql: &'static str) -> Vec<String> {
+        get(&db.ask(None, &[Ask::new(sql, &[])]).unwrap()[0].rows[0], 0).unwrap()
+    }
+
+    #[test]
+    fn a_new_database_differs_from_an_old_one_in_the_order_of_columns_alone() {
+        let (old, new) = (ojs_postgres_fixture::database(), ojs_postgres_fixture::database());
+        let [mut old, mut new] = [&old, &new].map(|database| Db::open(Target::new(database.url()).unwrap()).unwrap());
+        for (version, statements) in (1_i64..).zip(MIGRATIONS) {
+            apply(&mut old, version, statements).unwrap();
+        }
+        assert_eq!(migrate(&mut old).unwrap(), newest());
+        assert_eq!((migrate(&mut new).unwrap(), migrate(&mut new).unwrap()), (0, newest()));
+        let defined = texts(&mut new, DEFINED);
+        assert!(defined.len() > 40, "{defined:?}");
+        assert_eq!(defined, texts(&mut old, DEFINED));
+        let columns = texts(&mut new, COLUMNS);
+        assert_eq!((columns.first(), columns.last()), (Some(&"seq".to_owned()), Some(&"ukey".to_owned())));
+        assert_ne!(columns, texts(&mut old, COLUMNS));
+    }
 }

@@ -101,7 +101,7 @@ impl Moves {
     /// Job numbers of the claims: what is filed.
     pub fn claimed(&self) -> &[i64] {
         let [seqs, ..] = &self.claims.0;
-        seqs
+        &seqs.0
     }
 
     /// The statements.

@@ -1,6 +1,9 @@
 //! Values that go to PostgreSQL, each with its type: statements need no look-up of types and work unprepared.
+use std::error::Error;
+
 use ojs_model::JobId;
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use uuid::Uuid;
 
 /// A parameter that knows its type.
@@ -44,7 +47,60 @@ params! {
     Uuid => UUID, UUID_ARRAY;
 }
 
+/// Whole numbers that go as one array. Most columns of a job are such numbers, so they are written in one go.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Numbers(pub Vec<i64>);
+
+/// Bytes of one number in an array: its length, and itself.
+const NUMBER_BYTES: usize = 4 + size_of::<i64>();
+
+impl ToSql for Numbers {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        let count = i32::try_from(self.0.len())?;
+        out.reserve(5 * size_of::<i32>() + self.0.len() * NUMBER_BYTES);
+        // One dimension, none of them empty, the type, how many, the number of the first.
+        for part in [1, 0, Type::INT8.oid().cast_signed(), count, 1] {
+            out.extend_from_slice(&part.to_be_bytes());
+        }
+        for number in &self.0 {
+            let mut element = [0; NUMBER_BYTES];
+            let (length, value) = element.split_at_mut(4);
+            length.copy_from_slice(&8_i32.to_be_bytes());
+            value.copy_from_slice(&number.to_be_bytes());
+            out.extend_from_slice(&element);
+        }
+        Ok(IsNull::No)
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        *kind == Type::INT8_ARRAY
+    }
+
+    to_sql_checked!();
+}
+
+impl Param for Numbers {
+    fn kind(&self) -> Type {
+        Type::INT8_ARRAY
+    }
+}
+
 /// An id as PostgreSQL takes it.
 pub fn uuid(id: JobId) -> Uuid {
     Uuid::from_bytes(*id.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_the_array_that_the_driver_writes() {
+        for numbers in [vec![], vec![7], vec![i64::MIN, -1, 0, 1, i64::MAX]] {
+            let (mut ours, mut drivers) = (BytesMut::new(), BytesMut::new());
+            numbers.to_sql(&Type::INT8_ARRAY, &mut drivers).unwrap();
+            Numbers(numbers).to_sql(&Type::INT8_ARRAY, &mut ours).unwrap();
+            assert_eq!(ours, drivers);
+        }
+    }
 }

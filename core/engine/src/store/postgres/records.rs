@@ -94,6 +94,32 @@ impl<'a> FromSql<'a> for ReadCell<'a> {
     }
 }
 
+/// A whole number of a row, of any width; `None` for every other value.
+struct ReadWhole(Option<i64>);
+
+impl FromSql<'_> for ReadWhole {
+    #[inline]
+    fn from_sql(kind: &Type, raw: &[u8]) -> std::result::Result<Self, Fault> {
+        Ok(Self(match *kind {
+            Type::INT8 => raw.try_into().ok().map(i64::from_be_bytes),
+            Type::INT2 => raw.try_into().ok().map(|raw| i16::from_be_bytes(raw).into()),
+            // Counts only: see `to_sql`.
+            Type::INT4 => raw.try_into().ok().map(|raw| u32::from_be_bytes(raw).into()),
+            _ => None,
+        }))
+    }
+
+    #[inline]
+    fn from_sql_null(_: &Type) -> std::result::Result<Self, Fault> {
+        Ok(Self(None))
+    }
+
+    #[inline]
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
 /// A row of an answer, from a column on.
 pub(super) struct PostgresRow<'a> {
     pub row: &'a Row,
@@ -103,6 +129,11 @@ pub(super) struct PostgresRow<'a> {
 impl Cells for PostgresRow<'_> {
     fn cell(&self, column: usize) -> Result<Cell<'_>> {
         Ok(get::<ReadCell<'_>>(self.row, self.first + column)?.0)
+    }
+
+    #[inline]
+    fn integer(&self, column: usize) -> Option<i64> {
+        get::<ReadWhole>(self.row, self.first + column).ok()?.0
     }
 }
 

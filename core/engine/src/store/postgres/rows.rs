@@ -4,6 +4,7 @@ use tokio_postgres::Row as SqlRow;
 use tokio_postgres::types::FromSql;
 use uuid::Uuid;
 
+use super::params::Numbers;
 use super::records::PostgresRow;
 use crate::error::{Result, StoreError};
 use crate::kernel::job::{Body, JobRow};
@@ -41,21 +42,21 @@ pub fn bits(value: u32) -> i64 {
 
 /// Rows of integers turned into columns for `unnest`.
 #[derive(Debug)]
-pub struct Columns<const N: usize>(pub [Vec<i64>; N]);
+pub struct Columns<const N: usize>(pub [Numbers; N]);
 
 impl<const N: usize> Columns<N> {
     pub fn with_capacity(rows: usize) -> Self {
-        Self(std::array::from_fn(|_| Vec::with_capacity(rows)))
+        Self(std::array::from_fn(|_| Numbers(Vec::with_capacity(rows))))
     }
 
     pub fn push(&mut self, row: [i64; N]) {
         for (column, value) in self.0.iter_mut().zip(row) {
-            column.push(value);
+            column.0.push(value);
         }
     }
 
     pub fn len(&self) -> usize {
-        self.0.first().map_or(0, Vec::len)
+        self.0.first().map_or(0, |column| column.0.len())
     }
 
     pub fn is_empty(&self) -> bool {

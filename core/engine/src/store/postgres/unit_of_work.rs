@@ -2,8 +2,9 @@
 //!
 //! The rules ask for rows one at a time; the database is asked once for all the rows of a group, and gets each table's changes in one
 //! statement. A row is written on the condition that it is still as it was read; a row that this process leased is not even read again.
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
+use foldhash::{HashMap, HashSet};
 use ojs_model::{JobId, JobState, NewJob};
 
 use super::arrays::{Arrays, Gathered, INSERT_JOBS, INSERT_RUNS, PUT_HISTORIES, Puts, UPDATE_RUNS};
