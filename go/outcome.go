@@ -49,6 +49,11 @@ type noHandler struct{ *JobError }
 
 func (n noHandler) Unwrap() error { return n.JobError }
 
+// tooLate is the failure of a run whose time was up.
+type tooLate struct{ *JobError }
+
+func (t tooLate) Unwrap() error { return t.JobError }
+
 // explained is the error of this package for a test that drains a worker: most often the type is misspelt.
 func (n noHandler) explained(plan map[string]HandlerFunc) *Error {
 	known := slices.Sorted(maps.Keys(plan))
@@ -180,8 +185,11 @@ func typeName(err error) string {
 		if p, ok := err.(panicked); ok {
 			return strings.TrimLeft(fmt.Sprintf("%T", p.value), "*")
 		}
-		if _, ok := err.(noHandler); ok {
-			return "NoHandler" // As in every language.
+		switch err.(type) { // As in every language.
+		case noHandler:
+			return "NoHandler"
+		case tooLate:
+			return "timeout"
 		}
 		inner := errors.Unwrap(err)
 		if inner == nil || name != "fmt.wrapError" && name != "ojs.nonRetryable" {

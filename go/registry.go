@@ -248,5 +248,6 @@ func timedOut(ctx context.Context) bool {
 }
 
 func lateOutcome() Outcome {
-	return FailedOutcome(&JobError{Code: "timeout", Message: "the handler did not end in time: " + ErrTimedOut.Error()})
+	const why = "The attempt took longer than its timeout_ms, or than the platform allows."
+	return FailedOutcome(tooLate{&JobError{Code: "timeout", Message: why}})
 }

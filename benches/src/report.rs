@@ -95,9 +95,15 @@ impl Figure {
         self
     }
 
-    /// With a number that it must reach on every machine, because it is a ratio or a share: a run that misses it fails.
+    /// With a number that it must reach on every machine, because it is a ratio, a share, or far from what the slowest
+    /// machine needs: a run that misses it fails.
     pub fn must(self, guard: f64) -> Self {
         Self { strict: true, ..self.bound(guard, None) }
+    }
+
+    /// With a number beside the guard that it should reach.
+    pub fn wanted(self, goal: f64) -> Self {
+        Self { goal: Some(goal), ..self }
     }
 
     /// What a run that fails says of it.
@@ -132,7 +138,10 @@ impl Figure {
         let sign = if self.better == Better::More { "≥" } else { "≤" };
         match (self.guard, self.goal) {
             (_, Some(goal)) if self.reaches(goal) => Cell::new(format!("goal {sign} {}", show(goal))).fg(Color::Green),
-            (Some(guard), _) if self.reaches(guard) => Cell::new(format!("ok {sign} {}", show(guard))).fg(Color::Green),
+            (Some(guard), None) if self.reaches(guard) => Cell::new(format!("ok {sign} {}", show(guard))).fg(Color::Green),
+            (Some(guard), Some(goal)) if self.reaches(guard) => {
+                Cell::new(format!("ok {sign} {}, goal {sign} {} missed", show(guard), show(goal))).fg(Color::Yellow)
+            }
             (Some(guard), _) => Cell::new(format!("MISSED {sign} {}", show(guard))).fg(Color::Red).add_attribute(Attribute::Bold),
             (None, _) => Cell::new(""),
         }
@@ -291,6 +300,10 @@ mod tests {
         let latency = Figure::ours("x", "ms", Better::Less, vec![1.0, 2.0], "");
         assert!((latency.median() - 1.5).abs() < f64::EPSILON);
         assert!(latency.reaches(1.5) && !latency.reaches(1.0));
+        let verdict = |figure: Figure| figure.verdict().content();
+        assert_eq!(verdict(figure.clone().bound(1.0, Some(2.0))), "goal ≥ 2");
+        assert_eq!(verdict(figure.clone().bound(1.0, Some(3.0))), "ok ≥ 1, goal ≥ 3 missed");
+        assert_eq!(verdict(figure.bound(3.0, None)), "MISSED ≥ 3");
     }
 
     #[test]
@@ -319,6 +332,7 @@ mod tests {
         assert_eq!(held(ratio(1.2).must(1.15)).unwrap_err(), "bounds are missed: ratio: 1.200 ×, 1.15 is the most");
         assert!(held(ratio(f64::NAN).must(1.15)).is_err(), "nothing was measured");
         assert_eq!(held(ratio(1.2).bound(1.15, None)), Ok(()));
+        assert_eq!(held(ratio(1.1).must(1.15).wanted(1.0)), Ok(()), "a goal does not fail a run");
     }
 
     #[test]

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"time"
 
 	"github.com/openjobspec/ojs-go"
@@ -184,8 +183,7 @@ func (h *Handler) isStale(ctx context.Context, d delivery) bool {
 	}
 	job, err := h.server.job(ctx, d.about.ID)
 	if err != nil {
-		var wrong *ojs.Error
-		return errors.As(err, &wrong) && wrong.Status == http.StatusNotFound
+		return errors.Is(err, ojs.ErrNotFound)
 	}
 	var now struct {
 		State   ojs.JobState

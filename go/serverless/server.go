@@ -76,22 +76,27 @@ func (s *server) once(ctx context.Context, method, path string, body []byte) ([]
 	return nil, refused(response.StatusCode, text)
 }
 
-// refused is the error of an answer whose status is none of success.
+// refused is the error of an answer whose status is none of success. An answer without an error of the protocol comes
+// from a proxy, or from a server that does not have this route: it says nothing of a job.
 func refused(status int, text []byte) *ojs.Error {
 	told := struct{ Error *ojs.Error }{}
 	if json.Unmarshal(text, &told) != nil || told.Error == nil {
-		told.Error = &ojs.Error{Code: "unexpected_answer", Message: fmt.Sprintf("the server answered with status %d", status)}
-	}
-	told.Error.Class, told.Error.Status = ojs.ErrAPI, status
-	switch {
-	case status == http.StatusNotFound:
+		message := fmt.Sprintf("HTTP %d without an OJS error body", status)
+		told.Error = &ojs.Error{Class: ojs.ErrConnection, Code: "unexpected_answer", Message: message}
+	} else if told.Error.Class = ojs.ErrAPI; status == http.StatusNotFound {
 		told.Error.Class = ojs.ErrNotFound
-	case status == http.StatusConflict:
+	} else if status == http.StatusConflict {
 		told.Error.Class = ojs.ErrConflict
-	case status == http.StatusTooManyRequests || status >= 500:
-		told.Error.Retryable = true
 	}
+	told.Error.Status = status
+	told.Error.Retryable = told.Error.Retryable || status == http.StatusTooManyRequests || status >= 500
 	return told.Error
+}
+
+// hasStatus is whether an error is an answer with a status, of the server or of a proxy.
+func hasStatus(err error, status int) bool {
+	var wrong *ojs.Error
+	return errors.As(err, &wrong) && wrong.Status == status
 }
 
 // owner is what proves that a job was leased to this delivery.
@@ -128,9 +133,10 @@ func (s *server) report(ctx context.Context, d delivery, outcome ojs.Outcome) er
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	switch wrong.Status {
-	case http.StatusConflict, http.StatusNotFound:
+	if errors.Is(err, ojs.ErrConflict) || errors.Is(err, ojs.ErrNotFound) {
 		return nil
+	}
+	switch wrong.Status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		if outcome.Kind == ojs.OutcomeCompleted {
 			// The result is the reason: the same result would be refused again.
@@ -167,8 +173,8 @@ func (s *server) complete(ctx context.Context, d *delivery) error {
 	var checkpoint json.RawMessage
 	if d.about.HasSaved {
 		path := "/jobs/" + url.PathEscape(d.about.ID) + "/checkpoint"
-		// Not every server keeps checkpoints: the job is there, and runs without one.
-		if checkpoint, err = s.send(ctx, http.MethodGet, path, nil); err != nil && !errors.Is(err, ojs.ErrNotFound) {
+		// A server without checkpoints answers 404, in a form of its own: the job is there, and runs without one.
+		if checkpoint, err = s.send(ctx, http.MethodGet, path, nil); err != nil && !hasStatus(err, http.StatusNotFound) {
 			return err
 		}
 	}

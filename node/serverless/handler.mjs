@@ -295,7 +295,7 @@ async function within(ctx, running, limit) {
   if (late?.kind === outcomes.COMPLETED) return late;
   return outcomes.refused(
     'timeout',
-    'Timeout',
+    'timeout',
     'The attempt took longer than its timeout_ms, or than the platform allows.',
     true,
   );

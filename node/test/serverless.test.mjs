@@ -1,6 +1,5 @@
 // Handlers in functions: the context, middleware, keys and outcomes of a worker; AWS Lambda, Google, Azure.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { NonRetryableError, OJSClient, OJSWorker, Snooze } from '@openjobspec/sdk';
 import * as serverless from '@openjobspec/sdk/serverless';
@@ -439,41 +438,6 @@ test('plain jobs run beside each other', async () => {
     await both.promise;
   });
   assert.deepEqual(failures(await handler.handleSQS(sqsEvent([job(), job()]))), []);
-});
-
-const vectors = JSON.parse(readFileSync(new URL('../../tests/vectors/serverless_reference.json', import.meta.url)));
-
-for (const vector of vectors.cases) {
-  test(`a job above the limit of a queue: ${vector.name}`, async () => {
-    const asked = [];
-    let seen;
-    const fetch = async (url, { method }) => {
-      const path = new URL(url).pathname.replace('/ojs/v1', '');
-      asked.push(`${method} ${path}`);
-      const found = path.endsWith('/checkpoint') ? vector.checkpoint : { job: vector.job };
-      return new Response(JSON.stringify(method === 'GET' ? found : {}));
-    };
-    const handler = new LambdaHandler({ ojsUrl: 'https://ojs.example.com', fetch, logger: silent });
-    handler.register('email.send', async (ctx) => {
-      seen = { args: ctx.args, attempt: ctx.attempt, meta: ctx.meta, saved: await ctx.loadCheckpoint() };
-    });
-    assert.deepEqual(failures(await handler.handleSQS(sqsEvent([vector.message]))), []);
-    const { args, attempt, meta, checkpoint } = vector.runs;
-    assert.deepEqual({ args: seen.args, attempt: seen.attempt, meta: { ...seen.meta } }, { args, attempt, meta });
-    assert.deepEqual(seen.saved ?? undefined, checkpoint?.state);
-    const isAsked = asked.includes(`GET /jobs/${vector.message.id}/checkpoint`);
-    assert.equal(isAsked, 'checkpoint_ref' in vector.message);
-  });
-}
-
-test('a job whose checkpoint the server does not have runs without it', async () => {
-  const { message, job } = vectors.cases.find((vector) => vector.message.checkpoint_ref);
-  const fetch = async (url, { method }) => (String(url).endsWith('/checkpoint') ? new Response('{}', { status: 404 })
-    : new Response(JSON.stringify(method === 'GET' ? { job } : {})));
-  const ran = [];
-  const handler = handlerOf(ran, { ojsUrl: 'https://ojs.example.com', fetch });
-  assert.deepEqual(failures(await handler.handleSQS(sqsEvent([message]))), []);
-  assert.equal(ran.length, 1);
 });
 
 test('a reference is not run where no server is named', async () => {

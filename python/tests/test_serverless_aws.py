@@ -6,6 +6,7 @@ import base64
 import json
 import socket
 import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
@@ -201,6 +202,59 @@ def test_references_are_those_of_the_vectors(vector: dict[str, Any]) -> None:
     assert (ctx.args, ctx.attempt, ctx.meta) == (runs["args"], runs["attempt"], runs["meta"])
     assert ctx.load_checkpoint() == runs.get("checkpoint", {}).get("state")
     assert (f"GET /jobs/{ctx.id}/checkpoint" in asked) == ("checkpoint_ref" in vector["message"])
+
+
+@pytest.mark.parametrize("answer", json.loads(VECTORS.read_text())["answers"], ids=lambda answer: answer["name"])
+def test_references_end_as_the_answers_of_the_vectors_say(answer: dict[str, Any]) -> None:
+    (given,) = (one for one in json.loads(VECTORS.read_text())["cases"] if "checkpoint_ref" in one["message"])
+    reported: list[str] = []
+    saved: list[Any] = []
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            name, found = ("job", {"job": given["job"]})
+            if self.path.endswith("/checkpoint"):
+                name, found = "checkpoint", given["checkpoint"]
+            said = answer[name] or {"status": 200, "body": json.dumps(found)}
+            self.say(said["status"], said["body"])
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            reported.append(self.path)
+            self.say(200, "{}")
+
+        def say(self, status: int, text: str) -> None:
+            self.send_response(status)
+            self.send_header("content-length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing is printed."""
+
+    with HTTPServer(("127.0.0.1", 0), Answers) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        handler = serverless.LambdaHandler(ojs_url=f"http://127.0.0.1:{server.server_port}")
+        handler.register("email.send", lambda ctx: saved.append(ctx.load_checkpoint()))
+        again = failures(handler.handle_sqs(sqs_event(given["message"])))
+        server.shutdown()
+        thread.join()
+    ends = "again" if again else "runs" if saved else "gone"
+    assert ends == answer["ends"]
+    assert reported == (["/ojs/v1/workers/ack"] if ends == "runs" else [])
+    if ends == "runs":
+        assert saved == [given["checkpoint"]["state"] if answer["checkpoint"] is None else None]
+
+
+def test_a_timeout_has_the_error_of_the_vectors() -> None:
+    wanted = json.loads(VECTORS.with_name("serverless_timeout.json").read_text())["error"]
+    end = threading.Event()
+    handler = serverless.LambdaHandler()
+    handler.register("email.send", lambda ctx: end.wait())
+    error = handler(job("email.send", timeout_ms=10))["error"]
+    end.set()
+    assert {name: error[name] for name in wanted} == wanted
 
 
 def test_a_reference_is_kept_for_later_when_the_server_cannot_be_asked() -> None:

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "rack"
+require "socket"
 require "rack/mock"
 require_relative "support"
 require "ojs/serverless"
@@ -12,6 +13,41 @@ module ServerlessSupport
   SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
   COUNT = Enumerator.produce(1, &:succ)
   LOCK = Mutex.new
+
+  def vectors_of(name)
+    JSON.parse(File.read(File.expand_path("../../tests/vectors/#{name}.json", __dir__)))
+  end
+
+  # What a message comes to (+runs+, +gone+, +again+), the checkpoints that runs had, and the paths of reports: on a
+  # server that answers about the job of +given+ as +answer+ says.
+  def ended(given, answer)
+    saved, reported = [], []
+    listening = TCPServer.new("127.0.0.1", 0)
+    serving = Thread.new { loop { answered(listening.accept, given, answer, reported) } }
+    lambda = OJS::Serverless::LambdaHandler.new(ojs_url: "http://127.0.0.1:#{listening.addr[1]}")
+    lambda.register("email.send") { |ctx| saved << ctx.load_checkpoint && nil }
+    left = again(lambda, sqs("m1", JSON.generate(given["message"])))
+    [left.empty? ? (saved.empty? ? "gone" : "runs") : "again", saved, reported]
+  ensure
+    serving.kill.join
+    listening.close
+  end
+
+  # Answers one request of a connection, which ends with it.
+  def answered(socket, given, answer, reported)
+    method, path = socket.gets.split
+    length = 0
+    while (line = socket.gets.chomp) != ""
+      length = line[/\Acontent-length: (\d+)/i, 1]&.to_i || length
+    end
+    socket.read(length)
+    reported << path if method == "POST"
+    name, found = path.end_with?("/checkpoint") ? ["checkpoint", given["checkpoint"]] : ["job", { job: given["job"] }]
+    said = method == "GET" && answer[name] || { "status" => 200, "body" => JSON.generate(method == "GET" ? found : {}) }
+    socket.write("HTTP/1.1 #{said["status"]} Answered\r\ncontent-length: #{said["body"].bytesize}\r\n" \
+                 "connection: close\r\n\r\n#{said["body"]}")
+    socket.close
+  end
 
   def server
     Support.server

@@ -352,8 +352,7 @@ class ServerlessTest < Minitest::Test
 
   # What the server sends for a job that is too large for a queue, and what runs then.
   def test_references_are_those_of_the_vectors
-    vectors = JSON.parse(File.read(File.expand_path("../../tests/vectors/serverless_reference.json", __dir__)))
-    vectors["cases"].each do |vector|
+    vectors_of("serverless_reference")["cases"].each do |vector|
       delivery = OJS::Serverless::Delivery.read(JSON.generate(vector["message"]))
       refute_predicate delivery, :whole?
       assert_equal !vector["checkpoint"].nil?, delivery.checkpoint_ref?
@@ -361,6 +360,31 @@ class ServerlessTest < Minitest::Test
       assert_equal vector["runs"], whole.job, vector["name"]
       assert_equal delivery.lease, whole.lease
     end
+  end
+
+  # What a message comes to when a server answers so about its job.
+  def test_references_end_as_the_answers_of_the_vectors_say
+    vectors = vectors_of("serverless_reference")
+    given = vectors["cases"].find { |one| one["message"]["checkpoint_ref"] }
+    vectors["answers"].each do |answer|
+      ends, saved, reported = ended(given, answer)
+      assert_equal answer["ends"], ends, answer["name"]
+      assert_equal ends == "runs" ? ["/ojs/v1/workers/ack"] : [], reported, answer["name"]
+      next unless ends == "runs"
+
+      wanted = answer["checkpoint"] ? nil : given["checkpoint"]["state"]
+      assert wanted == saved.first, answer["name"]
+    end
+  end
+
+  def test_a_timeout_has_the_error_of_the_vectors
+    finish = Queue.new
+    slow = handler
+    slow.register("slow") { pop(finish) }
+    error = slow.handle(event: { "id" => "1", "type" => "slow", "args" => [], "timeout_ms" => 10 })[:error]
+    finish << 1
+    wanted = vectors_of("serverless_timeout")["error"]
+    assert_equal wanted, error.slice(*wanted.keys)
   end
 
   def test_a_reference_is_not_run_where_no_server_is_named

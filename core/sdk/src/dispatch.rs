@@ -126,10 +126,10 @@ impl HandlerFailure {
         Self { code: "handler_panic".to_owned(), ..Self::error("Panic", message) }
     }
 
-    /// The attempt's time was up.
+    /// The attempt's time was up. Code and type are those that the server writes when it ends an attempt itself.
     #[must_use]
     pub fn timeout() -> Self {
-        Self { code: "timeout".to_owned(), ..Self::error("Timeout", "The attempt took longer than timeout_ms.") }
+        Self { code: "timeout".to_owned(), ..Self::error("timeout", "The attempt took longer than timeout_ms.") }
     }
 }
 

@@ -176,8 +176,8 @@ async fn an_attempt_that_takes_too_long_is_stopped_and_failed() {
     assert_eq!(host.cancelled().await, (delivery.key, CancelReason::TimedOut));
     assert_eq!(began.elapsed(), Duration::from_secs(2));
     let nack = server.expect("/workers/nack").await;
-    assert_eq!(nack.body()["error"]["code"], "timeout");
-    assert_eq!(nack.body()["error"]["retryable"], true);
+    let error = nack.body()["error"].clone();
+    assert_eq!((&error["code"], &error["type"], &error["retryable"]), (&json!("timeout"), &json!("timeout"), &json!(true)));
     nack.reply(200, json!({}));
     // The handler ends at last: its outcome comes too late, its slot is free.
     host.finish(delivery, Outcome::Completed { result: None });

@@ -101,4 +101,4 @@ def _late(outcome: Outcome) -> Outcome:
 
 def _timed_out() -> Outcome:
     message = "The attempt took longer than its timeout_ms, or than the platform allows."
-    return refused(OJSError(message, code="timeout", retryable=True), kind="Timeout")
+    return refused(OJSError(message, code="timeout", retryable=True), kind="timeout")

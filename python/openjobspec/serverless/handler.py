@@ -190,11 +190,19 @@ class FunctionHandler:
                 code="invalid_job",
                 retryable=True,
             )
-        request = self._server._transport.request
-        job = request("GET", at("jobs", delivery.id))["job"]
-        path = at("jobs", delivery.id) + "/checkpoint"
-        checkpoint = request("GET", path) if delivery.has_checkpoint_ref else None
-        return delivery.completed(job, checkpoint)
+        job = self._server._transport.request("GET", at("jobs", delivery.id))["job"]
+        return delivery.completed(job, self._saved(delivery) if delivery.has_checkpoint_ref else None)
+
+    def _saved(self, delivery: Delivery) -> Any:
+        """The checkpoint that the server has. A server without checkpoints answers 404, in a form of its own: the job
+        is there, and runs without one."""
+        try:
+            return self._server._transport.request("GET", at("jobs", delivery.id) + "/checkpoint")
+        except OJSError as error:
+            if error.status != 404:
+                raise
+            logger.warning("the server has no checkpoint of job %s, which begins without it: %s", delivery.id, error)
+            return None
 
     def _finish(self, delivery: Delivery, deadline: Deadline | None) -> Outcome:
         """Runs a job that a platform has brought, and reports its outcome. Raises DeliveryFailedError when the job has

@@ -3,11 +3,12 @@ use serde_json::{Value, json};
 
 use crate::endpoint::Endpoint;
 use crate::support::Bench;
-use crate::tenants::ask;
+use crate::tenants::{ask, ids};
 use crate::webhooks::SECRET;
 
 crate::on_every_store!(
     jt_23_trains_of_two_tenants_are_apart,
+    a_tenant_without_jobs_finds_none,
     a_fetch_of_a_tenant_gets_its_own_versions_only,
     a_report_of_a_stranger_changes_nothing_of_the_holders,
     what_holds_a_job_beside_its_tenant_keeps_no_job_for_ever,
@@ -185,4 +186,14 @@ async fn what_a_tenant_has_set_up_is_deleted_with_it(b: Bench) {
         assert_eq!(b.of(tenant, "POST", "/jobs", wrong.clone()).await.0, status, "{tenant}");
     }
     assert_eq!(of(&b, "acme", "GET", "/webhooks/subscriptions", Value::Null).await["subscriptions"], json!([]));
+}
+
+async fn a_tenant_without_jobs_finds_none(b: Bench) {
+    assert_eq!(b.fetch_of(Some("new"), 5).await, Vec::<Value>::new());
+    b.job().await;
+    assert_eq!(b.fetch_of(Some("new"), 5).await, Vec::<Value>::new());
+    let (status, list) = b.of("new", "GET", "/admin/jobs", Value::Null).await;
+    assert_eq!((status, ids(&list["items"]).len()), (200, 0), "{list}");
+    let id = b.job_of("new").await;
+    assert_eq!(b.fetch_of(Some("new"), 5).await[0]["id"], id.as_str());
 }

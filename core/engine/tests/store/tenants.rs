@@ -14,7 +14,6 @@ use crate::support::{Audited, Bench, seconds};
 
 crate::on_every_store!(
     the_tenant_comes_from_the_header_or_from_meta,
-    a_tenant_without_jobs_finds_none,
     a_tenant_that_is_none_is_refused_and_nothing_is_stored,
     every_job_of_a_batch_belongs_to_the_caller,
     a_worker_of_a_tenant_gets_the_jobs_of_that_tenant_only,
@@ -124,16 +123,6 @@ async fn the_tenant_comes_from_the_header_or_from_meta(b: Bench) {
     assert!(!b.get(plain).await.body.text.contains("tenant_id"));
     assert_eq!(b.of("_default", "GET", &format!("/jobs/{plain}"), Value::Null).await.0, 200);
     assert_eq!(b.of("acme", "GET", &format!("/jobs/{plain}"), Value::Null).await.0, 404);
-}
-
-async fn a_tenant_without_jobs_finds_none(b: Bench) {
-    assert_eq!(b.fetch_of(Some("new"), 5).await, Vec::<Value>::new());
-    b.job().await;
-    assert_eq!(b.fetch_of(Some("new"), 5).await, Vec::<Value>::new());
-    let (status, list) = b.of("new", "GET", "/admin/jobs", Value::Null).await;
-    assert_eq!((status, ids(&list["items"]).len()), (200, 0), "{list}");
-    let id = b.job_of("new").await;
-    assert_eq!(b.fetch_of(Some("new"), 5).await[0]["id"], id.as_str());
 }
 
 async fn a_tenant_that_is_none_is_refused_and_nothing_is_stored(b: Bench) {

@@ -23,6 +23,7 @@ mod results;
 
 pub use builder::ClientBuilder;
 use identity::Source;
+pub(crate) use path::segment;
 
 pub use bulk::{BulkItem, BulkOptions, BulkResult, BulkTarget, JobFilter};
 pub use enqueue::Enqueue;

@@ -1,7 +1,7 @@
 //! Text into parts of a URL.
 
 /// One segment of a path: whatever the name holds, it stays one segment.
-pub(super) fn segment(name: &str) -> String {
+pub(crate) fn segment(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {

@@ -8,6 +8,7 @@ use tokio::time::timeout;
 
 use super::deadline::Deadline;
 use super::delivery::Delivery;
+use crate::client::segment;
 use crate::dispatch::HandlerFailure;
 use crate::error::Error;
 use crate::transport::{Request, Response, TransportError, TransportErrorKind};
@@ -106,11 +107,11 @@ impl Runs {
     }
 
     /// The checkpoint of a job that the server has; `None` when it keeps none for the job. Not every server keeps
-    /// checkpoints, so this 404 does not say that the job is gone.
+    /// checkpoints: one without them answers 404, in a form of its own, and this does not say that the job is gone.
     async fn checkpoint(&self, id: &str) -> Result<Option<Bytes>, Error> {
-        match self.read(format!("/jobs/{id}/checkpoint")).await {
+        match self.read(format!("/jobs/{}/checkpoint", segment(id))).await {
             Ok(saved) => Ok(Some(saved)),
-            Err(error) if status(&error) == Some(404) => {
+            Err(error) if error.status() == Some(404) => {
                 tracing::warn!(job = %id, %error, "the server has no checkpoint of a job, which begins without it");
                 Ok(None)
             }
@@ -123,7 +124,7 @@ impl Runs {
         struct Found {
             job: Box<RawValue>,
         }
-        let answer = self.read(format!("/jobs/{id}")).await?;
+        let answer = self.read(format!("/jobs/{}", segment(id))).await?;
         let found: Found = serde_json::from_slice(&answer).map_err(|error| Error::json("job of the server", error))?;
         Ok(found.job)
     }

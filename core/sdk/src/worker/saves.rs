@@ -10,6 +10,7 @@ use super::durable::{Change, Durable};
 use super::held::{Entry, Stage};
 use super::reports::Progress;
 use super::shared::Shared;
+use crate::client::segment;
 use crate::dispatch::{CancelReason, DeliveryKey};
 use crate::error::Error;
 use crate::transport::Request;
@@ -52,7 +53,7 @@ impl Shared {
             push_bare(&mut body, "lease_token", token);
         }
         body.push('}');
-        let mut request = Request::new(http::Method::PUT, format!("/jobs/{}/{what}", entry.id));
+        let mut request = Request::new(http::Method::PUT, format!("/jobs/{}/{what}", segment(&entry.id)));
         request.body = Some(body.into());
         let answer = self.transport.request(request).await?;
         if answer.is_success() {

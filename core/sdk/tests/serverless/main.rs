@@ -8,6 +8,7 @@
     reason = "a failed unwrap is a failed test"
 )]
 mod clouds;
+mod references;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

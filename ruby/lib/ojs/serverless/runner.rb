@@ -76,7 +76,18 @@ module OJS
 
       def complete(delivery)
         found = transport.request("GET", delivery.path)["job"]
-        delivery.with(found, delivery.checkpoint_ref? ? transport.request("GET", "#{delivery.path}/checkpoint") : nil)
+        delivery.with(found, delivery.checkpoint_ref? ? saved(delivery) : nil)
+      end
+
+      # The checkpoint that the server has. A server without checkpoints answers 404, in a form of its own: the job is
+      # there, and runs without one.
+      def saved(delivery)
+        transport.request("GET", "#{delivery.path}/checkpoint")
+      rescue Error => e
+        raise unless e.status == 404
+
+        OJS.logger.warn { "the server has no checkpoint of job #{delivery.job_id}: the job runs without it" }
+        nil
       end
 
       def attempt(ctx)
@@ -99,7 +110,7 @@ module OJS
         late = thread.value if thread.join(WIND_UP)
         return late if late && late.first == Outcome::COMPLETED
 
-        Outcome.refused(code: "timeout", type: "Timeout", retryable: true,
+        Outcome.refused(code: "timeout", type: "timeout", retryable: true,
                         message: "The attempt took longer than its timeout_ms, or than the platform allows.")
       end
 

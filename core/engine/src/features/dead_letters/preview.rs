@@ -26,8 +26,8 @@ pub(super) const MAX_IDS: usize = 100;
 const REASONS: usize = 50;
 /// Jobs whose own reasons are shown.
 const SHOWN: usize = 20;
-/// Reasons that hold a job only until other jobs end. A preview leaves them out, because a replayed job waits in line as
-/// every other one does.
+/// Reasons that hold a job only until other jobs end. A preview leaves them out, because a replayed job waits in line
+/// as every other one does.
 const MOMENTARY: [&str; 4] = ["workers_full", "queue_rate", "queue_concurrency", "pool_concurrency"];
 
 /// Which dead letters.

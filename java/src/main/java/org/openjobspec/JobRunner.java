@@ -145,6 +145,6 @@ public final class JobRunner {
             // It has not ended in order: its time was up.
         }
         String message = "The attempt took longer than its timeout_ms, or than the platform allows.";
-        return Outcome.refused("timeout", "Timeout", message, true);
+        return Outcome.refused("timeout", "timeout", message, true);
     }
 }

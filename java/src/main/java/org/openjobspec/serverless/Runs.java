@@ -89,16 +89,28 @@ final class Runs {
     private Delivery read(Delivery delivery) {
         if (!hasServer()) return null;
         try {
-            Map<String, Object> checkpoint = null;
-            if (delivery.refersToCheckpoint()) {
-                checkpoint = runner.client().getCheckpoint(delivery.job().id());
-            }
-            return delivery.completed(job(delivery).members(), checkpoint);
+            Map<String, Object> found = job(delivery).members();
+            return delivery.completed(found, delivery.refersToCheckpoint() ? saved(delivery) : null);
         } catch (OJSException.NotFound e) {
             throw e;
         } catch (RuntimeException e) { // a transport of the user's own may throw anything
             LOG.log(System.Logger.Level.ERROR, "job {0} cannot be read from the server: {1}", delivery.job().id(),
                     e.getMessage());
+            return null;
+        }
+    }
+
+    /**
+     * The checkpoint that the server has. A server without checkpoints answers 404, in a form of its own: the job is
+     * there, and runs without one.
+     */
+    private Map<String, Object> saved(Delivery delivery) {
+        try {
+            return runner.client().getCheckpoint(delivery.job().id());
+        } catch (OJSException e) {
+            if (e.status() != 404) throw e;
+            LOG.log(System.Logger.Level.WARNING, "the server has no checkpoint of job {0}: the job runs without it",
+                    delivery.job().id());
             return null;
         }
     }

@@ -143,7 +143,7 @@ class LambdaTest {
         Map<String, Object> reference = Map.of("id", "../a?b/c", "type", "email.send", "checkpoint_ref", true);
         assertEquals(List.of(), again(handler, sqs("m1", Json.write(reference))));
         String place = "/jobs/..%2Fa%3Fb%2Fc";
-        assertEquals(List.of("GET " + place + "/checkpoint", "GET " + place, "PUT " + place + "/checkpoint",
+        assertEquals(List.of("GET " + place, "GET " + place + "/checkpoint", "PUT " + place + "/checkpoint",
                 "POST /workers/ack"), asked);
     }
 
