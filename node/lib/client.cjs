@@ -10,7 +10,7 @@ const { Job } = require('./records.cjs');
 const { ENQUEUE_ORDER, MiddlewareChain, compose } = require('./middleware.cjs');
 const { Cron: CronOperations, DeadLetters, Operations, Queues } = require('./operations.cjs');
 const { RateLimits, Tenants, Trains, Workers } = require('./operations.cjs');
-const { Transport } = require('./transport.cjs');
+const { Transport, settingsOf } = require('./transport.cjs');
 const { Workflow } = require('./workflow.cjs');
 const { OJSNotEnqueuedError, OJSValidationError } = require('./errors.cjs');
 
@@ -19,9 +19,10 @@ class OJSClient extends Operations {
   #composed;
   #closed = false;
 
-  constructor(options = {}) {
+  constructor(options = {}, ...more) {
     super();
-    this.#transport = options instanceof Transport ? options : new Transport(typeof options === 'string' ? { url: options } : options);
+    const settings = settingsOf(options, more, 'authToken');
+    this.#transport = settings instanceof Transport ? settings : new Transport(settings);
     this.middleware = new MiddlewareChain(ENQUEUE_ORDER);
     this.queues = new Queues(this);
     this.rateLimits = new RateLimits(this);

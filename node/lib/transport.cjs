@@ -22,6 +22,15 @@ function checkSettings(given, more = []) {
   if (unknown) throw new OJSValidationError(binding.unknownName('setting', unknown, '', known));
 }
 
+/** The settings of a client or worker: a URL as text, or an object. What is passed behind it would be passed over. */
+function settingsOf(given, more, example) {
+  if (more.some((one) => one !== undefined)) {
+    const object = `{ url: 'sqlite:jobs.db', ${example}: … }`;
+    throw new OJSValidationError(`settings stand in one object: ${object}; a second argument was passed`);
+  }
+  return typeof given === 'string' ? { url: given } : given;
+}
+
 /**
  * What the variables OJS_… say, by the names of the core's settings, lengths of time in seconds. The core reads them.
  */
@@ -166,4 +175,4 @@ class TransportServer {
   }
 }
 
-module.exports = { checkSettings, Transport, TransportServer, connect, environment, seconds, sinks };
+module.exports = { checkSettings, Transport, TransportServer, connect, environment, seconds, settingsOf, sinks };

@@ -15,7 +15,7 @@ const { MiddlewareChain } = require('./middleware.cjs');
 const outcomes = require('./outcome.cjs');
 const { onSignals } = require('./signals.cjs');
 const { Task, asTask, setDefaults } = require('./task.cjs');
-const { Transport, TransportServer, checkSettings, environment, seconds } = require('./transport.cjs');
+const { Transport, TransportServer, checkSettings, environment, seconds, settingsOf } = require('./transport.cjs');
 const { Versions } = require('./versions.cjs');
 
 /** Settings beside those of a connection. */
@@ -64,11 +64,11 @@ class OJSWorker extends EventEmitter {
   #full = false;
   #closed = false;
 
-  constructor(options = {}) {
+  constructor(options = {}, ...more) {
     super();
     const { client, queues, concurrency, pollInterval, heartbeatInterval, shutdownTimeout, gracePeriod, visibilityTimeout = 30_000, labels = [],
       workerId, handleSignals = false, releaseOnShutdown = true, flushTimeout, unknownTypes,
-      onlyRegisteredTypes = false, ...connection } = typeof options === 'string' ? { url: options } : options;
+      onlyRegisteredTypes = false, ...connection } = settingsOf(options, more, 'queues');
     checkSettings(connection, SETTINGS);
     this.#client = client;
     this.#ownTransport = client ? undefined : new Transport(connection);

@@ -6,3 +6,6 @@ pub struct GettingStarted;
 
 #[doc = include_str!("../../docs/guide/tracing.md")]
 pub struct Tracing;
+
+#[doc = include_str!("../../docs/guide/values.md")]
+pub struct Values;

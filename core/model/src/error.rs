@@ -189,9 +189,10 @@ impl OjsError {
         error
     }
 
-    /// 404 for a resource.
+    /// 404 for a resource. The answer repeats an id whole, or the beginning of a text that is longer than any id.
     #[must_use]
     pub fn not_found(resource: &str, id: &str) -> Self {
+        let id = beginning(id);
         let mut name = resource.to_owned();
         if let Some(first) = name.get_mut(..1) {
             first.make_ascii_uppercase();
@@ -298,6 +299,18 @@ impl OjsError {
     #[must_use]
     pub fn is_duplicate(&self) -> bool {
         ErrorCode::recognise(&self.code) == Some(ErrorCode::Duplicate)
+    }
+}
+
+/// The longest id, and the longest name, that anything has.
+const LONGEST_ID: usize = 255;
+
+/// A text as it may be repeated in an answer: whole, or its beginning.
+#[must_use]
+pub fn beginning(text: &str) -> std::borrow::Cow<'_, str> {
+    match text.char_indices().nth(LONGEST_ID) {
+        None => text.into(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
+use crate::strict;
 
 /// JSON text. Cheap to clone: clones share their bytes.
 ///
@@ -26,9 +27,21 @@ impl Json {
     /// Writes a value as JSON.
     ///
     /// # Errors
-    /// [`Error::Serialization`] for what JSON cannot hold: maps with keys that are no strings, a failing `Serialize`.
+    /// [`Error::Serialization`] for what JSON cannot hold, with its place: NaN and infinities, maps with keys that are
+    /// no text, a failing `Serialize`.
     pub fn new<T: Serialize + ?Sized>(value: &T) -> Result<Self, Error> {
-        serde_json::to_vec(value).map(|text| Self(text.into())).map_err(|e| Error::json("value", e))
+        Self::named("value", value)
+    }
+
+    /// The same of a value that errors name so.
+    pub(crate) fn named<T: Serialize + ?Sized>(what: &'static str, value: &T) -> Result<Self, Error> {
+        strict::check(value).map_err(|unfit| Error::json(what, unfit))?;
+        Self::written(what, value)
+    }
+
+    /// The same of a value that has been checked.
+    pub(crate) fn written<T: Serialize + ?Sized>(what: &'static str, value: &T) -> Result<Self, Error> {
+        serde_json::to_vec(value).map(|text| Self(text.into())).map_err(|e| Error::json(what, e))
     }
 
     /// Takes JSON text.

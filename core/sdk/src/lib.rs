@@ -71,6 +71,7 @@ pub mod request_context;
 pub mod serverless;
 #[cfg(feature = "opentelemetry")]
 pub mod spans;
+mod strict;
 pub mod testing;
 pub mod transport;
 pub mod webhook;

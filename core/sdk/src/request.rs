@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::json::Json;
 use crate::options;
 use crate::policy::{RetryPolicy, Train, UniquePolicy};
+use crate::strict;
 
 /// A point in time for scheduling and expiry.
 #[derive(Debug, Clone, PartialEq)]
@@ -267,7 +268,8 @@ fn write<T: Serialize>(value: &T) -> Result<String, Error> {
 
 /// Arguments are an array on the wire, whatever the caller passed.
 fn arguments(args: &impl Serialize) -> Result<Json, Error> {
-    let args = Json::new(args)?;
+    strict::check(args).map_err(|unfit| Error::json("job", unfit.among_args()))?;
+    let args = Json::written("job", args)?;
     if args.is_array() {
         return Ok(args);
     }

@@ -37,6 +37,26 @@ async fn unknown_paths_are_not_found_and_likely_ones_are_named() {
 }
 
 #[tokio::test]
+async fn an_answer_repeats_no_more_than_the_beginning_of_a_name_that_cannot_be() {
+    let mut target = Target::new().await;
+    let long = "x".repeat(10_000);
+    for path in [
+        format!("/{long}"),
+        format!("/ojs/v1/{long}"),
+        format!("/ojs/v1/jobs/{long}"),
+        format!("/ojs/v1/workflows/{long}"),
+        format!("/ojs/v1/workers/{long}/health"),
+        format!("/ojs/v1/cron/{long}"),
+        format!("/ojs/v1/admin/workers/{long}"),
+    ] {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n");
+        let answer = send_and_read(target.reconnect().await, request.as_bytes()).await;
+        check_refusal(&answer, 404, "not_found", &path[..20]);
+        assert!(answer.body.len() < 2_000, "{}: {} bytes", &path[..20], answer.body.len());
+    }
+}
+
+#[tokio::test]
 async fn wrong_methods_say_which_are_right() {
     let mut target = Target::new().await;
     let before = target.trace().await;

@@ -8,6 +8,7 @@ use axum::http::{Method, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
+use ojs_model::error::beginning;
 use ojs_model::{ErrorCode, OjsError};
 use tracing::{Instrument, Span};
 
@@ -175,8 +176,9 @@ async fn wrong_method(method: Method, uri: Uri) -> Failure {
 
 async fn unknown_path(uri: Uri) -> Failure {
     let path = uri.path();
-    let error = OjsError::new(ErrorCode::NotFound, format!("There is no {path}."))
-        .with_details(serde_json::json!({"resource_type": "path", "resource_id": path}));
+    let shown = beginning(path);
+    let error = OjsError::new(ErrorCode::NotFound, format!("There is no {shown}."))
+        .with_details(serde_json::json!({"resource_type": "path", "resource_id": shown}));
     match likely_route(path) {
         Some(route) => error.with_hint(format!("Use {route}.")).into(),
         None => error.with_hint("See /ojs/manifest for the endpoints of this server.").into(),

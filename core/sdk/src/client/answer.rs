@@ -3,9 +3,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::Error;
+use crate::strict;
 
 /// An argument as JSON; `what` names it in the error.
 pub(super) fn value(what: &'static str, given: &impl Serialize) -> Result<Value, Error> {
+    strict::check(given).map_err(|unfit| Error::json(what, unfit))?;
     serde_json::to_value(given).map_err(|e| Error::json(what, e))
 }
 

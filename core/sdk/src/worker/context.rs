@@ -210,7 +210,7 @@ impl JobContext {
     /// [`Error::NotHeld`] when the lease is lost, [`Error::Serialization`] when the state cannot be written as JSON,
     /// or the error of the request.
     pub async fn checkpoint<S: Serialize + ?Sized>(&self, state: &S) -> Result<u64, Error> {
-        self.save(Change::State(Json::new(state)?)).await
+        self.save(Change::State(Json::named("checkpoint", state)?)).await
     }
 
     /// The checkpoint that this run, or an attempt before it, has saved; `None` when there is none.
@@ -258,7 +258,7 @@ impl JobContext {
             return Ok(stored.parse()?);
         }
         let result = run().await?;
-        self.save(Change::Step(name.to_owned(), Json::new(&result)?)).await?;
+        self.save(Change::Step(name.to_owned(), Json::named("step", &result)?)).await?;
         Ok(result)
     }
 
@@ -281,7 +281,7 @@ impl JobContext {
     /// # Errors
     /// [`Error::Serialization`] when it cannot be written as JSON.
     pub fn set_result<R: Serialize + ?Sized>(&self, result: &R) -> Result<(), Error> {
-        *lock(&self.inner.result) = Some(Json::new(result)?);
+        *lock(&self.inner.result) = Some(Json::named("result", result)?);
         Ok(())
     }
 

@@ -144,7 +144,7 @@ impl fmt::Debug for HandlerError {
 
 /// A handler's value as a result; `()` and null are none.
 pub(super) fn written<R: Serialize>(value: &R) -> HandlerResult {
-    let json = Json::new(value).map_err(|error| {
+    let json = Json::named("result", value).map_err(|error| {
         HandlerError::non_retryable(error.to_string()).with_code("serialization_error").with_kind("SerializationError")
     })?;
     Ok((!json.is_null()).then_some(json))
