@@ -133,7 +133,22 @@ Examples:
   ojs server --store postgres://ojs@db/ojs                any number of servers on one database
   ojs server --store 'sqlite:jobs.db?durability=relaxed'   faster; a power cut may lose the last moments
   ojs server --listen 0.0.0.0:8080 --keys ojs-keys.json      for other machines: `ojs keys add` makes the keys
-  ojs server --store memory: --listen 127.0.0.1:0    for tests: nothing is kept, any free port";
+  ojs server --store memory: --listen 127.0.0.1:0    for tests: nothing is kept, any free port
+  ojs server --ui-server https://jobs.example.com    only the page, in front of another server";
+
+/// Options that mean nothing without a store of one's own.
+#[cfg(feature = "dashboard")]
+const OF_A_STORE: [&str; 9] = [
+    "store",
+    "keys",
+    "codec_server_url",
+    "event_source",
+    "strict_checkpoints",
+    "missing_tenant",
+    "no_ui",
+    "test_mode",
+    "log_jobs",
+];
 
 /// See [`ServerArgs::missing_tenant`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -177,6 +192,11 @@ pub struct ServerArgs {
     #[cfg(feature = "dashboard")]
     #[arg(long, env = "OJS_NO_UI", value_parser = clap::builder::BoolishValueParser::new(), default_value_t = false, action = clap::ArgAction::SetTrue)]
     pub no_ui: bool,
+    /// Serve only the page, for the Open Job Spec server at this URL: requests of the page are sent on to it, and no
+    /// store is opened. `--token` (OJS_AUTH_TOKEN) is the key for them; without it, people sign in with their own keys.
+    #[cfg(feature = "dashboard")]
+    #[arg(long, value_name = "URL", env = "OJS_UI_SERVER", hide_env_values = true, conflicts_with_all = OF_A_STORE)]
+    pub ui_server: Option<SecretUrl>,
     /// Add `POST /ojs/v1/admin/reset` and the hooks of the conformance suite. Anyone who can connect can delete all jobs.
     #[arg(long)]
     pub test_mode: bool,

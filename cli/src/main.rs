@@ -10,6 +10,8 @@ use clap::Parser;
 mod args;
 mod command;
 mod failure;
+#[cfg(feature = "dashboard")]
+mod front;
 mod list;
 mod log;
 mod names;
@@ -45,7 +47,7 @@ async fn main() -> ExitCode {
 
 async fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
-        Command::Server(options) => server::run(options).await,
+        Command::Server(args) => serve(args, cli.remote).await,
         Command::Jobs(action) => command::jobs::run(action, cli.remote.connect().await?).await,
         Command::Bulk(action) => command::operations::run(action, cli.remote.connect().await?).await,
         Command::Queues(action) => command::queues::run(action, cli.remote.connect().await?).await,
@@ -81,4 +83,14 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Health => command::about::health(cli.remote.connect().await?).await,
         Command::Manifest => command::about::manifest(cli.remote.connect().await?).await,
     }
+}
+
+/// A server, or only the page of another one.
+async fn serve(args: args::ServerArgs, remote: remote::RemoteArgs) -> Result<(), Failure> {
+    #[cfg(feature = "dashboard")]
+    if let Some(url) = args.ui_server.clone() {
+        return front::run(args, url, remote).await;
+    }
+    drop(remote);
+    server::run(args).await
 }

@@ -59,6 +59,16 @@ impl RemoteArgs {
         self.watch
     }
 
+    /// The key that is sent.
+    pub fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
+    /// Longest wait for an answer.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout)
+    }
+
     /// Whether a key is sent.
     pub fn has_token(&self) -> bool {
         self.token.is_some()

@@ -71,7 +71,7 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
 }
 
 /// The line that scripts and tests wait for, and where the page is. A closed stdout is no reason not to serve.
-fn announce(address: SocketAddr, page: bool) {
+pub fn announce(address: SocketAddr, page: bool) {
     let mut text = format!("listening on http://{address}\n");
     if page {
         let mut reachable = address;

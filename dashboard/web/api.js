@@ -1,6 +1,7 @@
 // Requests to the server that the page came from.
 import { batch, signal } from './html.js';
 import { exact } from './format.js';
+import { offersOf } from './offers.js';
 
 /** `/ojs/v1/` beside the page's own `/ui/`, whatever a proxy puts before both. */
 const base = new URL('../ojs/v1/', location.href.split('#')[0]);
@@ -13,6 +14,14 @@ export const session = signal(null);
 
 /** What the server says of itself; `null` until it has been read. */
 export const manifest = signal(null);
+
+let known = { of: undefined, offers: null };
+
+/** What the server offers, see `offersOf`. */
+export function offers() {
+  if (known.of !== manifest.value) known = { of: manifest.value, offers: offersOf(manifest.value) };
+  return known.offers;
+}
 
 /** What a server answered that refused. */
 export class Refusal extends Error {

@@ -1,5 +1,6 @@
 // Shortcuts. None fires while a person types.
 import { signal } from './html.js';
+import { offers } from './api.js';
 import { go } from './url.js';
 import { refresh } from './live.js';
 
@@ -12,8 +13,12 @@ export const SCREENS = [
   ['l', ['limits'], 'Limits'], ['n', ['tenants'], 'Tenants'], ['e', ['endpoints'], 'Endpoints'], ['a', ['audit'],
     'Audit'], ['b', ['bulk'], 'Bulk operations'],
 ];
-export const HELP = [
-  ...SCREENS.map(([letter, , name]) => [`g ${letter}`, `go to ${name}`]),
+
+/** Those that the server offers. */
+export const offered = () => SCREENS.filter(([, [name = '']]) => offers().screens.has(name));
+
+export const help = () => [
+  ...offered().map(([letter, , name]) => [`g ${letter}`, `go to ${name}`]),
   ['/', 'search'], ['j', 'next row'], ['k', 'row before'], ['Enter', 'open the row'], ['x', 'select the row'],
   ['u', 'read again'], ['?', 'this help'], ['Esc', 'close'],
 ];
@@ -48,7 +53,7 @@ function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
   if (awaited) {
     awaited = false;
-    const screen = SCREENS.find(([letter]) => letter === event.key);
+    const screen = offered().find(([letter]) => letter === event.key);
     if (screen) { event.preventDefault(); go(screen[1]); }
     return;
   }

@@ -1,7 +1,7 @@
 // One stream of events for the whole page. It only says that something has changed: lists are read again, at most
 // once a second, however busy the server is.
 import { effect, signal } from './html.js';
-import { open, signedOut } from './api.js';
+import { offers, open, signedOut } from './api.js';
 
 /** Grows when something has happened. */
 export const version = signal(0);
@@ -12,6 +12,8 @@ export const wanted = signal(true);
 
 const PAUSE_MS = 1000;
 const LONGEST_MS = 10_000;
+/** Between two readings of the lists, where the server has no stream of events. */
+const POLL_MS = 5000;
 let connection = null;
 let due = null;
 
@@ -23,7 +25,17 @@ export function changed() {
 /** Has them read again at once, after a change of one's own. */
 export function refresh() { version.value += 1; }
 
+/** Has the lists read again from time to time. A list waits for its last answer, however slow the server is. */
+async function poll(control) {
+  state.value = 'live';
+  while (!control.signal.aborted) {
+    await new Promise((done) => { setTimeout(done, POLL_MS); });
+    if (!control.signal.aborted) refresh();
+  }
+}
+
 async function follow(control) {
+  if (!offers().stream) { await poll(control); return; }
   let pause = PAUSE_MS;
   while (!control.signal.aborted) {
     try {

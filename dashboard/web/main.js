@@ -1,10 +1,10 @@
 // Where the page begins.
 import { html, render, useEffect, useRef, useState } from './html.js';
-import { readManifest, session, signedOut, signOut, whoAmI } from './api.js';
+import { offers, readManifest, session, signedOut, signOut, whoAmI } from './api.js';
 import { link, route } from './url.js';
 import { start, state, wanted } from './live.js';
 import { theme, zone } from './settings.js';
-import { HELP, SCREENS, helpShown, listen } from './keys.js';
+import { help, helpShown, listen, offered } from './keys.js';
 import { Answers, Questions, clear } from './parts/act.js';
 import { later } from './parts/later.js';
 import { Cron } from './pages/cron.js';
@@ -43,7 +43,7 @@ function Top() {
   const who = session.value;
   return html`<header class="top"><a class="name" href=${link([])}>Open Job Spec</a>
     <div class="tools">
-      ${who?.name ? html`<span class="dim">${who.name} (${who.role})</span>
+      ${who?.name ? html`<span class="dim">${who.name}${who.role ? ` (${who.role})` : ''}</span>
         <button type="button" onClick=${signOut}>Sign out</button>` : null}
       <button type="button" aria-pressed=${wanted.value ? 'true' : 'false'}
         onClick=${() => { wanted.value = !wanted.value; }}>Live</button>
@@ -63,7 +63,7 @@ function Nav() {
   useEffect(() => setShown(false), [route.value]);
   return html`<nav aria-label="Screens"><button type="button" class="menu" aria-expanded=${shown ? 'true' : 'false'}
       onClick=${() => setShown(!shown)}>Menu</button>
-    <ul class=${shown ? 'shown' : ''}>${SCREENS.map(([, parts, name]) => html`<li key=${name}>
+    <ul class=${shown ? 'shown' : ''}>${offered().map(([, parts, name]) => html`<li key=${name}>
     <a href=${link(parts)} aria-current=${here === (parts[0] ?? '') ? 'page' : null}>${name}</a></li>`)}</ul></nav>`;
 }
 
@@ -77,13 +77,18 @@ function Help() {
     <h2 id="help">Shortcuts</h2>
     <div class="wrap" role="region" aria-label="Shortcuts" tabindex="0"><table><thead><tr><th scope="col">Keys</th><th
       scope="col">What they do</th></tr></thead>
-    <tbody>${HELP.map(([keys, text]) => html`<tr key=${keys}><td><kbd>${keys}</kbd></td><td>${text}</td></tr>`)}
+    <tbody>${help().map(([keys, text]) => html`<tr key=${keys}><td><kbd>${keys}</kbd></td><td>${text}</td></tr>`)}
       </tbody></table></div>
     <p><button type="button" class="main" onClick=${close}>Close</button></p></dialog>`;
 }
 
 function Missing() {
   return html`<h1>There is no such screen</h1><p><a href=${link([])}>Overview</a></p>`;
+}
+
+function NotOffered() {
+  return html`<h1>Not offered</h1><p>The manifest of this server does not offer what this screen shows.
+    <a href=${link([])}>Overview</a></p>`;
 }
 
 function Screen() {
@@ -97,8 +102,12 @@ function Screen() {
     if (!first.current) main.current?.focus();
     first.current = false;
   }, [address]);
-  const [list, one] = PAGES[parts[0] ?? ''] ?? [];
-  const Page = parts.length > 1 ? one : list;
+  const [name = ''] = parts;
+  const [list, one] = PAGES[name] ?? [];
+  const found = parts.length > 1 ? one : list;
+  // A workflow can be read by its id also where no list of them is offered.
+  const shown = offers().screens.has(parts.length > 1 ? `${name}/` : name) || offers().screens.has(name);
+  const Page = found && !shown ? NotOffered : found;
   return html`<main ref=${main} id="main" tabindex="-1" data-screen=${address}><${Answers} />${Page
     ? html`<${Page} key=${address} id=${parts[1]} />` : html`<${Missing} />`}</main>`;
 }

@@ -25,8 +25,13 @@ after(async () => {
   receiver?.close();
 });
 
-/** Presses a button, answers yes when it asks, and waits for what the page says then. */
+/** Presses a button, answers yes when it asks, and waits for what the page says then, not for what it said before. */
 async function press(page, name, said, { asks = false } = {}) {
+  const before = page.locator('main .notice');
+  if (await before.count()) {
+    await before.getByRole('button', { name: 'Close' }).click();
+    await before.waitFor({ state: 'detached' });
+  }
   const button = page.locator('main').getByRole('button', { name, exact: true });
   const label = await button.textContent();
   await button.click();

@@ -128,7 +128,8 @@ impl Wire {
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
         let mut answer = Answer { status, headers, body: Vec::new() };
-        if status == 100 {
+        // These have no body, and often no length.
+        if matches!(status, 100 | 204 | 304) {
             return Ok(answer);
         }
         if answer.header("transfer-encoding") == Some("chunked") {

@@ -22,6 +22,12 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "what only the store in PostgreSQL asks for"))]
 
+/// The cookie of a session, for a program that keeps sessions of its own.
+pub mod session_cookie {
+    pub use crate::features::sessions::cookie::{begin_as, end_as, id_of, shown_as};
+    pub use crate::features::sessions::records::LASTS_MS;
+}
+
 /// Connections to PostgreSQL by the rules of `--store`: for programs that keep other tables there.
 #[cfg(feature = "postgres")]
 pub mod database {
@@ -98,6 +104,7 @@ pub use features::workflows::records as workflow;
 pub use http::access;
 pub use http::hosts::Hosts;
 pub use http::listener::{Limits, Listener};
+pub use http::request::read_body;
 pub use http::server::{Server, listening_advice};
 pub use kernel::event::{Change, Event, EventFilter, Origin, Place};
 pub use kernel::finding as audit;

@@ -1,6 +1,6 @@
 // Cron entries: when they run, switched on and off.
 import { html } from '../html.js';
-import { patch, post, remove } from '../api.js';
+import { offers, patch, post, remove } from '../api.js';
 import { link, path } from '../url.js';
 import { compact, count, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
@@ -27,9 +27,9 @@ export function Cron() {
       { name: 'Next run', cell: (cron) => (cron.enabled ? html`<${Time} at=${cron.next_run_at} />` : '–') },
       { name: 'Last run', cell: (cron) => html`<${Time} at=${cron.last_run_at} />` },
       { name: 'Runs', number: true, cell: (cron) => count(cron.run_count) },
-      { name: 'Change', cell: (cron) => html`<span class="buttons"><${Action} label="Run now"
+      { name: 'Change', cell: (cron) => html`<span class="buttons">${offers().own ? html`<${Action} label="Run now"
           name=${`Run now: ${cron.name}`} run=${() => post(`${at(cron.name)}/run`)} done=${({ job }) =>
-            `Job ${job.id} of ${cron.name} is enqueued.`} />
+            `Job ${job.id} of ${cron.name} is enqueued.`} />` : null}
         <${Action} label=${cron.enabled ? 'Disable'
         : 'Enable'} name=${`${cron.enabled ? 'Disable' : 'Enable'} ${cron.name}`}
           run=${() => patch(at(cron.name), { enabled: !cron.enabled })} done=${`${cron.name} is ${cron.enabled

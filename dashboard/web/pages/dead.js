@@ -1,6 +1,6 @@
 // Dead letters: what was given up; retried or deleted, one or all that the filter finds.
 import { html, signal, useEffect, useState } from '../html.js';
-import { post } from '../api.js';
+import { offers, post } from '../api.js';
 import { go, path, refine, route } from '../url.js';
 import { count, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
@@ -24,16 +24,23 @@ async function begin(action, filter) {
   return operation;
 }
 
+/** The page of a list that the address names: the admin API counts pages, every server jobs. */
+function listed(filter) {
+  return offers().admin ? path('/admin/dead-letter', { ...filter, page: pageOf(), per_page: PER_PAGE })
+    : path('/dead-letter', { ...filter, limit: PER_PAGE, offset: (pageOf() - 1) * PER_PAGE });
+}
+
 export function Dead() {
+  const { many, own } = offers();
   const { queue, type, error_type } = route.value.query;
   const filter = Object.fromEntries(Object.entries({ queue, type, error_type }).filter(([, value]) => value));
-  const load = useLoad(path('/admin/dead-letter', { ...filter, page: pageOf(), per_page: PER_PAGE }));
+  const load = useLoad(listed(filter));
   const stats = useLoad('/dead-letter/stats');
   const [previewed, preview] = useState(null);
   useEffect(() => { chosen.value = new Set(); preview(null); }, [JSON.stringify(route.value.query)]);
-  const total = load.data?.pagination.total ?? 0;
+  const total = load.data?.pagination?.total ?? 0;
   const all = Object.keys(filter).length ? 'that the filter finds' : 'of all queues';
-  return html`<${View} title="Dead letters" tools=${total ? html`
+  return html`<${View} title="Dead letters" tools=${total && own ? html`
       <button type="button" onClick=${() => preview(filter)}>Preview a retry</button>
       <${Action} label=${`Retry all ${count(total)}`}
         confirm=${async () => `${count(total)} dead letters ${all} start afresh.
@@ -46,12 +53,13 @@ export function Dead() {
     ${previewed ? html`<${Preview} which=${previewed} onClose=${() => preview(null)} />` : null}
     <div class="panels"><${Groups} title="By error" name="error_type" groups=${stats.data?.by_error_type} /><${Groups}
       title="By queue" name="queue" groups=${stats.data?.by_queue} /></div>
-    <${Panel} title="Found"><${Selected} selection=${chosen} label="Selected dead letters">${(...given) => html`
-      <button type="button" onClick=${() => preview({ job_ids: [...chosen.value].join() })}>Preview selected</button>
-      ${many(...given)}`}<//>
-      <${Loaded} load=${load}>${({ items, pagination }) => html`
-      <${Table} label="Dead letters" rows=${items} keyOf=${(job) => job.id} selection=${chosen}
-        empty="There are no dead letters." columns=${[
+    <${Panel} title="Found">${many ? html`<${Selected} selection=${chosen}
+      label="Selected dead letters">${(...given) => html`${own ? html`<button type="button"
+        onClick=${() => preview({ job_ids: [...chosen.value].join() })}>Preview selected</button>` : null}
+      ${selected(...given)}`}<//>` : null}
+      <${Loaded} load=${load}>${({ items, jobs = [], pagination = {} }) => html`
+      <${Table} label="Dead letters" rows=${items ?? jobs} keyOf=${(job) => job.id} selection=${many
+        ? chosen : null} empty="There are no dead letters." columns=${[
         { name: 'Job', cell: (job) => html`${short(job.type, 120)}<br /><${JobLink} id=${job.id} />` },
         { name: 'Queue', cell: (job) => html`<${QueueLink} name=${job.queue} />` },
         { name: 'Error', cell: (job) => html`<b>${job.error?.type ?? job.error?.code ?? ''}
@@ -80,6 +88,6 @@ function Groups({ title, name, groups }) {
   ]} /><//>`;
 }
 
-const many = (bulk, jobs) => html`<${Action} label="Retry selected" ...${bulk('retry', 'retried')} />
+const selected = (bulk, jobs) => html`<${Action} label="Retry selected" ...${bulk('retry', 'retried')} />
   <${Action} label="Delete selected" right="administer" kind="bad" ...${bulk('delete', 'deleted')}
     confirm=${`${jobs} jobs are deleted for good.`} />`;

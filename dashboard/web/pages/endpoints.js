@@ -1,6 +1,6 @@
 // Where the server sends requests itself: push endpoints get jobs, webhooks get events.
 import { html } from '../html.js';
-import { patch, post } from '../api.js';
+import { offers, patch, post } from '../api.js';
 import { path } from '../url.js';
 import { count, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
@@ -11,11 +11,12 @@ const pushAt = (id, rest = '') => `/push/endpoints/${encodeURIComponent(id)}${re
 const hookAt = (id, rest = '') => `/webhooks/subscriptions/${encodeURIComponent(id)}${rest}`;
 
 export function Endpoints() {
-  const pushes = useLoad('/push/endpoints?limit=100');
-  const hooks = useLoad('/webhooks/subscriptions?limit=100');
-  const deliveries = useLoad(path('/webhooks/deliveries', { limit: 20 }));
+  const { own, push: pushed, webhooks } = offers();
+  const pushes = useLoad(pushed ? '/push/endpoints?limit=100' : null);
+  const hooks = useLoad(webhooks ? '/webhooks/subscriptions?limit=100' : null);
+  const deliveries = useLoad(own ? path('/webhooks/deliveries', { limit: 20 }) : null);
   return html`<${View} title="Endpoints">
-    <${Panel} title="Push endpoints"><${Loaded} load=${pushes} absent="This server pushes no jobs.">
+    ${pushed ? html`<${Panel} title="Push endpoints"><${Loaded} load=${pushes} absent="This server pushes no jobs.">
       ${({ endpoints }) => html`
       <${Table} label="Push endpoints" rows=${endpoints} keyOf=${(push) => push.id}
         empty="There are no push endpoints." columns=${[
@@ -29,9 +30,9 @@ export function Endpoints() {
           active=${push.active} name=${push.endpoint} />
           <${Action} label="Test" name=${`Test ${push.endpoint}`} run=${() => post(pushAt(push.id, '/test'))}
             done=${tested} /></span>` },
-      ]} />`}<//><//>
-    <${Panel} title="Webhooks"><${Loaded} load=${hooks} absent="This server has no webhooks.">${({ subscriptions }) =>
-      html`
+      ]} />`}<//><//>` : null}
+    ${webhooks ? html`<${Panel} title="Webhooks"><${Loaded} load=${hooks} absent="This server has no webhooks.">
+      ${({ subscriptions }) => html`
       <${Table} label="Webhooks" rows=${subscriptions} keyOf=${(hook) => hook.id} empty="There are no webhooks."
         columns=${[
         { name: 'Address', cell: (hook) => html`${hook.url}<br /><span class="id dim">${hook.id}</span>` },
@@ -43,8 +44,8 @@ export function Endpoints() {
           active=${hook.active} name=${hook.url} />
           <${Action} label="Test" name=${`Test ${hook.url}`} run=${() => post(hookAt(hook.id, '/test'))}
             done=${tested} /></span>` },
-      ]} />`}<//><//>
-    <${Panel} title="Last deliveries"><${Loaded} load=${deliveries} absent="This server has no webhooks.">
+      ]} />`}<//><//>` : null}
+    ${own ? html`<${Panel} title="Last deliveries"><${Loaded} load=${deliveries} absent="This server has no webhooks.">
       ${({ deliveries: rows }) => html`
       <${Table} label="Deliveries" rows=${rows} keyOf=${(row) => row.id} empty="Nothing has been delivered yet."
         columns=${[
@@ -58,7 +59,7 @@ export function Endpoints() {
           name=${`Send again ${row.id}`}
           run=${() => post(`/webhooks/deliveries/${encodeURIComponent(row.id)}/retry`)} done="It is sent again." />`
             : '') },
-      ]} />`}<//><//><//>`;
+      ]} />`}<//><//>` : null}<//>`;
 }
 
 function Switch({ at, active, name }) {

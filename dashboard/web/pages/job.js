@@ -1,6 +1,6 @@
 // One job: why it is not running, what happened to it, what it carries, and what can be done.
 import { html, useMemo } from '../html.js';
-import { call, origin, post } from '../api.js';
+import { call, offers, origin, post } from '../api.js';
 import { link } from '../url.js';
 import { compact, pretty, span, Time } from '../format.js';
 import { Action } from '../parts/act.js';
@@ -14,45 +14,51 @@ import { Badge, Empty, Facts, Panel, QueueLink, View } from '../parts/view.js';
 const ENDED = ['completed', 'cancelled', 'discarded'];
 
 export function Job({ id }) {
-  const load = useLoad(`/admin/jobs/${encodeURIComponent(id)}`);
-  const job = load.data;
+  const { admin, own } = offers();
+  const load = useLoad(`${admin ? '/admin' : ''}/jobs/${encodeURIComponent(id)}`);
+  // The admin API answers with the job itself.
+  const job = load.data?.job ?? load.data;
   const ended = job ? ENDED.includes(job.state) : true;
-  const explain = useLoad(job && !ended ? `/jobs/${id}/explain` : null);
-  const history = useLoad(job ? `/jobs/${id}/history?limit=200` : null);
-  const result = useLoad(job?.state === 'completed' ? `/jobs/${id}/result` : null);
+  const explain = useLoad(own && job && !ended ? `/jobs/${id}/explain` : null);
+  const history = useLoad(own && job ? `/jobs/${id}/history?limit=200` : null);
+  const result = useLoad(own && job?.state === 'completed' ? `/jobs/${id}/result` : null);
   return html`<${View} title=${job ? `Job ${job.type}` : 'Job'} tools=${job ? html`<${Actions} job=${job} />` : null}>
     <${Loaded} load=${load} absent="There is no such job: it may have been pruned.">${() => html`<div class="panels">
-      ${ended ? null : html`<${Panel} title=${job.state === 'active' ? 'It is running' : 'Why is it not running?'}>
+      ${ended || !own ? null : html`<${Panel}
+        title=${job.state === 'active' ? 'It is running' : 'Why is it not running?'}>
         <${Loaded} load=${explain}>${(data) => html`<${Reasons} data=${data} own=${link(['jobs', id])} />`}<//><//>`}
       ${job.error ? html`<${Panel} title="Error"><${Failures} errors=${errorsOf(job)}
         fingerprint=${history.data?.attempts.findLast((attempt) => attempt.fingerprint)?.fingerprint} /><//>` : null}
       <${Panel} title="Job"><${Details} job=${job} /><//>
-      <${Panel} title="Attempts"><${Loaded} load=${history}>${(data) => html`<${Attempts}
-        attempts=${data.attempts} />`}<//><//>
+      ${own ? html`<${Panel} title="Attempts"><${Loaded} load=${history}>${(data) => html`<${Attempts}
+        attempts=${data.attempts} />`}<//><//>` : null}
       <${Arguments} job=${job} />
       ${result.data ? html`<${Panel} title="Result"><pre tabindex="0" role="region" aria-label="Result as JSON">
         ${pretty(result.data.result)}</pre><//>` : null}
       ${Object.keys(job.meta ?? {}).length ? html`<${Panel} title="Metadata"><pre tabindex="0" role="region"
         aria-label="Metadata as JSON">${pretty(job.meta)}</pre><//>` : null}
-      <${Panel} title="Timeline"><${Loaded} load=${history}>${(data) => html`<${Timeline} events=${data.events} />`}
-        <//><//>
+      ${own ? html`<${Panel} title="Timeline"><${Loaded} load=${history}>${(data) => html`<${Timeline}
+        events=${data.events} />`}<//><//>` : null}
     </div>`}<//><//>`;
 }
 
 /** What the server allows in this state. */
 function Actions({ job }) {
   const { id, state } = job;
+  const { activate, admin, dead, many } = offers();
+  const again = admin ? `/admin/jobs/${id}/retry` : `/dead-letter/${id}/retry`;
   const curl = `curl -s ${quoted(`${origin}/ojs/v1/jobs/${id}`)}`;
-  return html`${state === 'discarded' ? html`<${Action} label="Retry" kind="main" run=${() =>
-    post(`/admin/jobs/${id}/retry`)} done="The job starts afresh." />` : null}
-    ${state === 'retryable' ? html`<${Action} label="Retry now" kind="main" run=${() => one('retry', id)}
+  return html`${state === 'discarded' && (admin || dead) ? html`<${Action} label="Retry" kind="main" run=${() =>
+    post(again)} done="The job starts afresh." />` : null}
+    ${state === 'retryable' && many ? html`<${Action} label="Retry now" kind="main" run=${() => one('retry', id)}
       done="The job is available." />` : null}
-    ${state === 'pending' && !job.train && !job.workflow_id ? html`<${Action} label="Promote" kind="main" run=${() =>
-      post(`/jobs/${id}/activate`)} done="The job is available." />` : null}
-    ${ENDED.includes(state) ? html`<${Action} label="Delete" right="administer" kind="bad"
-      confirm="The job is deleted for good." run=${() => one('delete', id)} done="The job is deleted." />`
-      : html`<${Action} label="Cancel" kind="bad" confirm="The job will not run. This cannot be undone." run=${() =>
-        call('DELETE', `/jobs/${id}`)} done="The job is cancelled." />`}
+    ${state === 'pending' && activate && !job.train && !job.workflow_id ? html`<${Action} label="Promote" kind="main"
+      run=${() => post(`/jobs/${id}/activate`)} done="The job is available." />` : null}
+    ${ENDED.includes(state) && many ? html`<${Action} label="Delete" right="administer" kind="bad"
+      confirm="The job is deleted for good." run=${() => one('delete', id)} done="The job is deleted." />` : null}
+    ${ENDED.includes(state) ? null : html`<${Action} label="Cancel" kind="bad"
+      confirm="The job will not run. This cannot be undone." run=${() => call('DELETE', `/jobs/${id}`)}
+      done="The job is cancelled." />`}
     <${Copy} label="Copy as CLI"
       text=${`ojs jobs enqueue ${quoted(job.type)} ${quoted(compact(job.args))} --queue ${quoted(job.queue)}`} />
     <${Copy} label="Copy as curl" text=${curl} />`;
@@ -73,7 +79,7 @@ function Details({ job }) {
     ['State', html`<${Badge} state=${job.state} />`],
     ['Queue', html`<${QueueLink} name=${job.queue} />`],
     ['Type', html`<a href=${link(['jobs'], { type: job.type })}>${job.type}</a>`],
-    ['Attempt', `${job.attempt} of ${job.max_attempts}`],
+    ['Attempt', job.max_attempts === undefined ? job.attempt : `${job.attempt} of ${job.max_attempts}`],
     ['Priority', job.priority],
     ['Tenant', job.meta?.tenant_id ? html`<a href=${link(['jobs'], { tenant: job.meta.tenant_id })}>
       ${job.meta.tenant_id}</a>` : null],

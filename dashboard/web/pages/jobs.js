@@ -1,5 +1,6 @@
 // Jobs: found by state, queue, type, tenant and time; the address holds the filter.
 import { html, signal, useEffect, useState } from '../html.js';
+import { offers } from '../api.js';
 import { go, path, refine, route } from '../url.js';
 import { compact, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
@@ -23,25 +24,47 @@ function request({ tenant, state, queue, type, since, until, order, after }) {
 }
 
 export function Jobs() {
+  return offers().admin ? html`<${Found} />` : html`<${View} title="Jobs"><${ById} /><//>`;
+}
+
+/** Every server finds a job by its id. */
+function ById() {
+  const find = (event) => {
+    event.preventDefault();
+    go(['jobs', event.target.elements.id.value.trim()]);
+  };
+  return html`<form class="filters" role="search" onSubmit=${find}><label>Id of a job
+      <input name="id" data-search type="search" required autocomplete="off" spellcheck="false" /></label>
+    <button class="main">Open</button></form>
+    <p class="dim">The manifest of this server has no admin API, so it does not list jobs.</p>`;
+}
+
+function Found() {
   const { query } = route.value;
   const load = useLoad(request(query));
   useEffect(() => { chosen.value = new Set(); }, [JSON.stringify(query)]);
   return html`<${View} title="Jobs"><${Search} /><${Filters} query=${query} />
-    <${Panel} title="Found"><${Selected} selection=${chosen} label="Selected jobs">${many}<//>
+    <${Panel} title="Found">${offers().many ? html`<${Selected} selection=${chosen}
+      label="Selected jobs">${many}<//>` : null}
       <${Loaded} load=${load}>${({ items, pagination }) => html`
-      <${Table} label="Jobs" rows=${items} keyOf=${(job) => job.id} selection=${chosen} empty=${pagination.complete
+      <${Table} label="Jobs" rows=${items} keyOf=${(job) => job.id} selection=${offers().many
+        ? chosen : null} empty=${pagination?.complete ?? true
         ? 'No job is like this.' : 'None among the jobs that were searched.'}
         columns=${[
         { name: 'Job', cell: (job) => html`<${JobLink} id=${job.id} />` },
         { name: 'Type', cell: (job) => short(job.type, 120) },
         { name: 'State', cell: (job) => html`<${Badge} state=${job.state} />` },
         { name: 'Queue', cell: (job) => html`<${QueueLink} name=${job.queue} />` },
-        { name: 'Attempt', number: true, cell: (job) => `${job.attempt} of ${job.max_attempts}` },
+        { name: 'Attempt', number: true, cell: (job) => attempts(job) },
         { name: 'Arguments', cell: (job) => html`<code>${short(compact(job.args), 80)}</code>` },
         { name: 'Enqueued', cell: (job) => html`<${Time} at=${job.enqueued_at ?? job.created_at} />` },
-      ]} /><${Cursors} next=${pagination.next_cursor} complete=${pagination.complete} />`}
+      ]} /><${Cursors} next=${pagination?.next_cursor} complete=${pagination?.complete} />`}
         <//><//><//>`;
 }
+
+/** Other servers say how often a job may run in its policy, or not at all. */
+const attempts = ({ attempt, max_attempts: most }) => (most === undefined ? `${attempt ?? 0}`
+  : `${attempt} of ${most}`);
 
 /**
  * One field for everything: an id opens the job; `state:… queue:… type:… tenant:…` are filters, another text is a

@@ -1,5 +1,6 @@
 // How it goes: totals, queues, workers, what failed last.
 import { html } from '../html.js';
+import { manifest, offers } from '../api.js';
 import { link, path } from '../url.js';
 import { count, short, span, Time } from '../format.js';
 import { Loaded, useLoad } from '../parts/load.js';
@@ -12,10 +13,14 @@ const LOOKED_AT = 8;
 const STATES = ['available', 'active', 'scheduled', 'retryable', 'pending', 'completed', 'discarded', 'cancelled'];
 
 export function Overview() {
+  return offers().admin ? html`<${Whole} />` : html`<${Basics} />`;
+}
+
+function Whole() {
   const stats = useLoad('/admin/stats');
   const queues = useLoad('/admin/queues?per_page=100');
   const workers = useLoad('/admin/workers?per_page=100');
-  const maintenance = useLoad('/admin/system/maintenance');
+  const maintenance = useLoad(offers().own ? '/admin/system/maintenance' : null);
   return html`<${View} title="Overview">
     ${maintenance.data?.maintenance ? html`<div class="fault" role="alert">
       <p>Maintenance: no job is handed out. ${maintenance.data.reason}</p></div>` : null}
@@ -32,11 +37,11 @@ export function Overview() {
 function Totals({ stats }) {
   return html`<ul class="totals">${STATES.map((state) => html`<li key=${state}><a href=${link(['jobs'], { state })}>
     <b>${count(stats.jobs[state] ?? 0)}</b>${state}</a></li>`)}
-    <li><a href=${link(['dead'])}><b>${count(stats.dead_letters)}</b>dead letters</a></li></ul>`;
+    <li><a href=${link(['dead'])}><b>${count(stats.dead_letters ?? null)}</b>dead letters</a></li></ul>`;
 }
 
 function Pace({ stats }) {
-  const { throughput: pace, latency_ms: run, wait_ms: wait } = stats;
+  const { throughput: pace = {}, latency_ms: run = {}, wait_ms: wait = {} } = stats;
   return html`<${Facts} rows=${[
     ['Enqueued', `${count(pace.enqueued_per_minute)} a minute`],
     ['Completed', `${count(pace.processed_per_minute)} a minute`],
@@ -85,4 +90,19 @@ function Summary({ data }) {
     ['Running', count(summary.running)], ['Quiet', summary.quiet || null], ['Stale', summary.stale || null],
     ['Slots in use', slots ? `${count(busy)} of ${count(slots)}` : count(busy)],
   ]} /><p><a href=${link(['workers'])}>All workers</a></p>`;
+}
+
+/** What a server shows that has no admin API: what it is, how it is, its queues. */
+function Basics() {
+  const health = useLoad('/health');
+  const queues = useLoad('/queues');
+  const { implementation: made = {}, conformance_level: level, backend } = manifest.value ?? {};
+  return html`<${View} title="Overview"><div class="panels">
+    <${Panel} title="Server"><${Facts} rows=${[
+      ['Name', made.name], ['Version', made.version], ['Level', level], ['Store', backend],
+      ['State', health.data ? html`<${Badge} state=${health.data.status} />` : health.fault?.message],
+    ]} /><p class="dim">The manifest of this server has no admin API: the page shows what every server has.</p><//>
+    <${Panel} title="Queues"><${Loaded} load=${queues}>${({ queues: rows = [] }) => html`<${Table} label="Queues"
+      rows=${rows.map((queue) => queue.name ?? queue)} keyOf=${(name) => name} empty="There are no queues yet."
+      columns=${[{ name: 'Queue', cell: (name) => name }]} />`}<//><//></div><//>`;
 }

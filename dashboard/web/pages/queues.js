@@ -25,14 +25,17 @@ export function Queues() {
       { name: 'Waiting', number: true, cell: (queue) => count(queue.counts.available) },
       { name: 'Running', number: true, cell: (queue) => count(queue.counts.active) },
       { name: 'Later', number: true, cell: (queue) =>
-        count(queue.counts.scheduled + queue.counts.retryable + queue.counts.pending) },
+        count(later(queue.counts)) },
       { name: 'In / out a minute', number: true, cell: ({ throughput: pace }) =>
         `${count(pace.enqueued_per_minute)} / ${count(pace.processed_per_minute)}` },
-      { name: 'Wait p95', number: true, cell: (queue) => span(queue.wait_ms.p95) },
+      { name: 'Wait p95', number: true, cell: (queue) => span(queue.wait_ms?.p95) },
       { name: 'State', cell: (queue) => html`<${Badge} ...${pressure(queue, workers.data?.items)} />` },
       { name: 'Change', cell: (queue) => html`<${Switch} queue=${queue} />` },
     ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
 }
+
+/** Jobs that wait for their time; other servers count no pending ones. */
+const later = ({ scheduled = 0, retryable = 0, pending = 0 }) => scheduled + retryable + pending;
 
 /** Pause, or resume. */
 function Switch({ queue }) {
@@ -60,8 +63,8 @@ export function Queue({ id: name }) {
         ['In', `${count(queue.throughput.enqueued_per_minute)} a minute`],
         ['Out', `${count(queue.throughput.processed_per_minute)} a minute`],
         ['Failed', `${count(queue.throughput.failed_per_minute)} a minute`],
-        ['Wait p50 / p95', `${span(queue.wait_ms.p50)} / ${span(queue.wait_ms.p95)}`],
-        ['Run p50 / p95', `${span(queue.latency_ms.p50)} / ${span(queue.latency_ms.p95)}`],
+        ['Wait p50 / p95', `${span(queue.wait_ms?.p50)} / ${span(queue.wait_ms?.p95)}`],
+        ['Run p50 / p95', `${span(queue.latency_ms?.p50)} / ${span(queue.latency_ms?.p95)}`],
       ]} /><${Rates} queue=${name} /><//>
       <${Panel} title="Configuration"><pre tabindex="0" role="region" aria-label="Configuration">
         ${JSON.stringify(queue.configuration ?? {}, null, 2)}</pre><//>

@@ -1,6 +1,6 @@
 // Workers: who runs what; quiet, stop, forget.
 import { html } from '../html.js';
-import { post, remove } from '../api.js';
+import { offers, post, remove } from '../api.js';
 import { path, route } from '../url.js';
 import { count, Time } from '../format.js';
 import { Action } from '../parts/act.js';
@@ -34,13 +34,15 @@ export function Workers() {
 }
 
 function Changes({ worker: { id, state } }) {
+  const { own } = offers();
   return html`<span class="buttons">
     ${state === 'quiet' ? null : html`<${Action} label="Quiet" name=${`Quiet ${id}`} run=${() => post(at(id,
       '/quiet'))} done=${`${id} fetches no more jobs from its next heartbeat on.`} />`}
-    ${state === 'quiet' ? html`<${Action} label="Resume" name=${`Resume ${id}`} run=${() => post(at(id, '/resume'))}
-      done=${`${id} fetches jobs again.`} />` : null}
-    <${Action} label="Stop" name=${`Stop ${id}`} kind="bad" confirm=${`${id} ends its jobs and stops.`} run=${() =>
-      post(at(id, '/terminate'))} done=${`${id} stops from its next heartbeat on.`} />
+    ${state === 'quiet' && own ? html`<${Action} label="Resume" name=${`Resume ${id}`}
+      run=${() => post(at(id, '/resume'))} done=${`${id} fetches jobs again.`} />` : null}
+    ${own ? html`<${Action} label="Stop" name=${`Stop ${id}`} kind="bad"
+      confirm=${`${id} ends its jobs and stops.`} run=${() => post(at(id, '/terminate'))}
+      done=${`${id} stops from its next heartbeat on.`} />` : null}
     ${state === 'stale' ? html`<${Action} label="Forget" name=${`Forget ${id}`} right="administer" kind="bad"
       confirm=${`The jobs of ${id} are handed out again.`} run=${() => remove(at(id))}
       done=${`${id} is forgotten.`} />` : null}</span>`;

@@ -1,5 +1,6 @@
 // The frame of a screen, and what stands in many of them.
 import { html, useEffect } from '../html.js';
+import { offers } from '../api.js';
 import { link } from '../url.js';
 
 /** A screen with its heading. */
@@ -29,7 +30,8 @@ export const tone = (state) => TONES[state] ?? '';
 export const Badge = ({ state, tone: given }) => html`<span class=${`badge ${given ?? tone(state)}`}>${state}</span>`;
 
 export const JobLink = ({ id }) => html`<a class="id" href=${link(['jobs', id])}>${id}</a>`;
-export const QueueLink = ({ name }) => html`<a href=${link(['queues', name])}>${name}</a>`;
+export const QueueLink = ({ name }) => (offers().screens.has('queues')
+  ? html`<a href=${link(['queues', name])}>${name}</a>` : name);
 
 /** Names and values. Values that are missing are left out. */
 export function Facts({ rows }) {

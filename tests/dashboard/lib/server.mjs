@@ -29,12 +29,15 @@ export async function ojs(...args) {
 export class Server {
   #child;
 
-  /** Starts a server on a store in memory, with further options, and waits for its first lines. */
+  /**
+   * Starts a server on a store in memory, or only the page with `--ui-server`, with further options, and waits for its
+   * first lines.
+   */
   static async start(...options) {
     const server = new Server();
     const listen = options.includes('--listen') ? [] : ['--listen', '127.0.0.1:0'];
-    const args = ['server', ...listen, '--store', 'memory:', '--log-level', 'error', '--webhook-allow-insecure',
-      ...options];
+    const store = options.includes('--ui-server') ? [] : ['--store', 'memory:', '--webhook-allow-insecure'];
+    const args = ['server', ...listen, ...store, '--log-level', 'error', ...options];
     server.#child = spawn(binary(), args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const lines = createInterface({ input: server.#child.stdout })[Symbol.asyncIterator]();
     server.url = (await lines.next()).value.replace('listening on ', '');

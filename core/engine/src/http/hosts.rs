@@ -89,7 +89,7 @@ impl Hosts {
     ///
     /// # Errors
     /// 403 `permission_denied`.
-    pub(crate) fn check_own_page(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), OjsError> {
+    pub fn check_own_page(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), OjsError> {
         if is_reading(method, headers) {
             return Ok(());
         }

@@ -19,21 +19,39 @@ pub fn id_of(secret: &str) -> String {
 /// The secret that a request shows.
 #[must_use]
 pub fn shown(headers: &HeaderMap) -> Option<&str> {
+    shown_as(NAME, headers)
+}
+
+/// The same for the cookie of another program: browsers send a cookie to all ports of a host, so each needs a name.
+#[must_use]
+pub fn shown_as<'a>(cookie: &str, headers: &'a HeaderMap) -> Option<&'a str> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(';'));
     let mut pairs = cookies.filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, value)| *name == NAME && !value.is_empty()).map(|(_, value)| value)
+    pairs.find(|(name, value)| *name == cookie && !value.is_empty()).map(|(_, value)| value)
 }
 
 /// `Set-Cookie` that begins a session. No script can read it, and no page of another site has the browser send it.
 #[must_use]
 pub fn begin(secret: &str, headers: &HeaderMap) -> String {
-    format!("{NAME}={secret}; Max-Age={}{}", LASTS_MS / 1000, attributes(headers))
+    begin_as(NAME, secret, headers)
+}
+
+/// The same for the cookie of another program.
+#[must_use]
+pub fn begin_as(cookie: &str, secret: &str, headers: &HeaderMap) -> String {
+    format!("{cookie}={secret}; Max-Age={}{}", LASTS_MS / 1000, attributes(headers))
 }
 
 /// `Set-Cookie` that has the browser forget it.
 #[must_use]
 pub fn end(headers: &HeaderMap) -> String {
-    format!("{NAME}=; Max-Age=0{}", attributes(headers))
+    end_as(NAME, headers)
+}
+
+/// The same for the cookie of another program.
+#[must_use]
+pub fn end_as(cookie: &str, headers: &HeaderMap) -> String {
+    format!("{cookie}=; Max-Age=0{}", attributes(headers))
 }
 
 fn attributes(headers: &HeaderMap) -> String {
