@@ -318,6 +318,10 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		return err
 	},
 	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.NoisyTenants(ctx, 20, 0, 0, 0, 50, 10)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
 		_, err := c.ListWebhooks(ctx)
 		return err
 	},

@@ -558,8 +558,8 @@ func (c *Client) GetTenant(ctx context.Context, id string) (Obj, error) {
 }
 
 // PutTenant: Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
-//   - changes: Its members: "name" (for people), "limits" (as in "PUT /admin/tenants/{id}/limits") and "status"
-//     ("active" or "suspended").
+//   - changes: Its members: "name" (for people), "limits" (as in "PUT /admin/tenants/{id}/limits"),
+//     "fairness_weight" (which leaves the other limits as they are) and "status" ("active" or "suspended").
 func (c *Client) PutTenant(ctx context.Context, id string, changes Obj) (Obj, error) {
 	return c.object(ctx, "PUT", at("admin", "tenants", id), orEmpty(changes))
 }
@@ -575,7 +575,7 @@ func (c *Client) DeleteTenant(ctx context.Context, id string) (Obj, error) {
 //   - limits: Its members: "max_concurrency" (jobs that are active at a time), "max_enqueue_rate" ("limit" jobs in
 //     each "period", an ISO 8601 duration), "max_queue_depth" (jobs that wait, in all queues together),
 //     "max_scheduled", and "fairness_weight" (jobs that it gets while a tenant of weight 1 gets one, in queues that
-//     tenants share: 1 to 1,000).
+//     tenants share: 1 to 1,000); and "reason", a text for the log of the server.
 func (c *Client) SetTenantLimits(ctx context.Context, id string, limits Obj) (Obj, error) {
 	return c.object(ctx, "PUT", at("admin", "tenants", id, "limits"), orEmpty(limits))
 }
@@ -611,6 +611,26 @@ func (c *Client) TenantJobs(ctx context.Context, id string, queue string, state 
 	}
 	answer.Pagination.Jobs = answer.Items
 	return &answer.Pagination, nil
+}
+
+// NoisyTenants: Tenants that use far more than the others do, those with the most signals first. Each tenant that has
+// jobs, or had some in the last five minutes, is compared with the others. An item has "tenant_id", "signals",
+// "queue_depth", "active", "error_rate", and jobs per minute; a signal has "signal" ("queue_depth_ratio",
+// "enqueue_rate_ratio", "active_job_ratio" or "error_rate"), "value", "compared_with", "ratio" (null where the others
+// have none) and "threshold". The default tenant is left out. Nothing is read of jobs.
+//   - depthFactor: The signal is more waiting jobs than so many times the median of the others; 10 without it.
+//   - rateFactor: The signal is more jobs enqueued lately than so many times the average of the others; 5 without
+//     it.
+//   - activePercent: The signal is a larger share of the active jobs of all tenants, 1 to 100; 50 without it.
+//   - errorFactor: The signal is a larger share of failed attempts than so many times that of the others; 3 without
+//     it.
+//   - minJobs: With fewer jobs that wait or were enqueued lately there is no signal, nor with fewer than a tenth of
+//     it that are active or failed; 100 without it.
+//   - limit: The most tenants in the answer, 1 to 1,000; 100 without it.
+func (c *Client) NoisyTenants(ctx context.Context, depthFactor int, rateFactor int, activePercent int, errorFactor int, minJobs int, limit int) ([]Obj, error) {
+	var answer struct{ Items []Obj }
+	err := c.ask(ctx, "GET", query(at("admin", "stats", "tenants", "noisy"), "depth_factor", positiveText(depthFactor), "rate_factor", positiveText(rateFactor), "active_percent", positiveText(activePercent), "error_factor", positiveText(errorFactor), "min_jobs", positiveText(minJobs), "limit", positiveText(limit)), nil, &answer)
+	return answer.Items, err
 }
 
 // ListWebhooks: The subscriptions, the oldest first, without their secrets. "dropped" says how many events became no

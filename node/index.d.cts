@@ -770,6 +770,12 @@ export interface Tenants {
   stats(id: string, options?: CallOptions): Promise<any>;
   /** The jobs of a tenant, newest first; with the filters of `GET /admin/jobs`. */
   jobs(id: string, options?: { queue?: string; state?: JobState; page?: number; perPage?: number } & CallOptions): Promise<JobPage>;
+  /** Tenants that use far more than the others do, those with the most signals first. Each tenant that has jobs, or had some in the
+   * last five minutes, is compared with the others. An item has `tenant_id`, `signals`, `queue_depth`, `active`, `error_rate`, and
+   * jobs per minute; a signal has `signal` (`queue_depth_ratio`, `enqueue_rate_ratio`, `active_job_ratio` or `error_rate`), `value`,
+   * `compared_with`, `ratio` (null where the others have none) and `threshold`. The default tenant is left out. Nothing is read of
+   * jobs. */
+  noisy(options?: { depthFactor?: number; rateFactor?: number; activePercent?: number; errorFactor?: number; minJobs?: number; limit?: number } & CallOptions): Promise<any[]>;
 }
 // gen:end
 

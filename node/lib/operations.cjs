@@ -633,6 +633,12 @@ class Tenants extends Part {
     return jobPage(await this.call('GET', query(at('admin', 'tenants', id, 'jobs'), { queue, state, page, per_page: perPage }), undefined, options));
   }
 
+  /** Tenants that use far more than the others do, those with the most signals first. */
+  async noisy(chosen = {}) {
+    const { depthFactor, rateFactor, activePercent, errorFactor, minJobs, limit, ...options } = known('option', chosen, ['depthFactor', 'rateFactor', 'activePercent', 'errorFactor', 'minJobs', 'limit', 'signal']);
+    return list(await this.call('GET', query(at('admin', 'stats', 'tenants', 'noisy'), { depth_factor: depthFactor, rate_factor: rateFactor, active_percent: activePercent, error_factor: errorFactor, min_jobs: minJobs, limit }), undefined, options), 'items');
+  }
+
 }
 
 module.exports = { Operations, Queues, RateLimits, DeadLetters, Cron, Workers, Trains, Tenants };

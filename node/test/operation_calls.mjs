@@ -80,6 +80,7 @@ export const OPERATION_CALLS = [
   (client) => client.tenants.resume('acme'),
   (client) => client.tenants.stats('acme'),
   (client) => client.tenants.jobs('acme', { queue: 'mail', state: 'available', page: 1, perPage: 10 }),
+  (client) => client.tenants.noisy({ depthFactor: 20, minJobs: 50, limit: 10 }),
   (client) => client.listWebhooks(),
   (client) => client.createWebhook({ events: ['job.completed', 'job.failed'], secret: 'whsec_test_secret', url: 'https://example.com/hooks/ojs' }),
   (client) => client.getWebhook('sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),

@@ -1365,8 +1365,9 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
 
-        * ``changes``: Its members: ``name`` (for people), ``limits`` (as in ``PUT /admin/tenants/{id}/limits``) and
-          ``status`` (``active`` or ``suspended``).
+        * ``changes``: Its members: ``name`` (for people), ``limits`` (as in ``PUT /admin/tenants/{id}/limits``),
+          ``fairness_weight`` (which leaves the other limits as they are) and ``status`` (``active`` or
+          ``suspended``).
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises InvalidRequestError.
@@ -1407,7 +1408,7 @@ class Operations(ABC):
         * ``limits``: Its members: ``max_concurrency`` (jobs that are active at a time), ``max_enqueue_rate``
           (``limit`` jobs in each ``period``, an ISO 8601 duration), ``max_queue_depth`` (jobs that wait, in all
           queues together), ``max_scheduled``, and ``fairness_weight`` (jobs that it gets while a tenant of weight 1
-          gets one, in queues that tenants share: 1 to 1,000).
+          gets one, in queues that tenants share: 1 to 1,000); and ``reason``, a text for the log of the server.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises InvalidRequestError.
@@ -1488,6 +1489,45 @@ class Operations(ABC):
             ops.query(ops.at("admin", "tenants", tenant_id, "jobs"), {"queue": queue, "state": state, "page": page, "per_page": per_page}),
             None,
             ops.job_page,
+        ))
+
+    def noisy_tenants(
+        self,
+        *,
+        depth_factor: int | None = None,
+        rate_factor: int | None = None,
+        active_percent: int | None = None,
+        error_factor: int | None = None,
+        min_jobs: int | None = None,
+        limit: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """Tenants that use far more than the others do, those with the most signals first.
+
+        Each tenant that has jobs, or had some in the last five minutes, is compared with the others. An item has
+        ``tenant_id``, ``signals``, ``queue_depth``, ``active``, ``error_rate``, and jobs per minute; a signal has
+        ``signal`` (``queue_depth_ratio``, ``enqueue_rate_ratio``, ``active_job_ratio`` or ``error_rate``),
+        ``value``, ``compared_with``, ``ratio`` (null where the others have none) and ``threshold``. The default
+        tenant is left out. Nothing is read of jobs.
+
+        * ``depth_factor``: The signal is more waiting jobs than so many times the median of the others; 10 without
+          it.
+        * ``rate_factor``: The signal is more jobs enqueued lately than so many times the average of the others; 5
+          without it.
+        * ``active_percent``: The signal is a larger share of the active jobs of all tenants, 1 to 100; 50 without
+          it.
+        * ``error_factor``: The signal is a larger share of failed attempts than so many times that of the others; 3
+          without it.
+        * ``min_jobs``: With fewer jobs that wait or were enqueued lately there is no signal, nor with fewer than a
+          tenth of it that are active or failed; 100 without it.
+        * ``limit``: The most tenants in the answer, 1 to 1,000; 100 without it.
+
+        Raises InvalidRequestError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "stats", "tenants", "noisy"), {"depth_factor": depth_factor, "rate_factor": rate_factor, "active_percent": active_percent, "error_factor": error_factor, "min_jobs": min_jobs, "limit": limit}),
+            None,
+            ops.member("items"),
         ))
 
     def list_webhooks(self) -> list[dict[str, Any]]:
@@ -3524,8 +3564,9 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
 
-        * ``changes``: Its members: ``name`` (for people), ``limits`` (as in ``PUT /admin/tenants/{id}/limits``) and
-          ``status`` (``active`` or ``suspended``).
+        * ``changes``: Its members: ``name`` (for people), ``limits`` (as in ``PUT /admin/tenants/{id}/limits``),
+          ``fairness_weight`` (which leaves the other limits as they are) and ``status`` (``active`` or
+          ``suspended``).
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises InvalidRequestError.
@@ -3566,7 +3607,7 @@ class AsyncOperations(ABC):
         * ``limits``: Its members: ``max_concurrency`` (jobs that are active at a time), ``max_enqueue_rate``
           (``limit`` jobs in each ``period``, an ISO 8601 duration), ``max_queue_depth`` (jobs that wait, in all
           queues together), ``max_scheduled``, and ``fairness_weight`` (jobs that it gets while a tenant of weight 1
-          gets one, in queues that tenants share: 1 to 1,000).
+          gets one, in queues that tenants share: 1 to 1,000); and ``reason``, a text for the log of the server.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises InvalidRequestError.
@@ -3647,6 +3688,45 @@ class AsyncOperations(ABC):
             ops.query(ops.at("admin", "tenants", tenant_id, "jobs"), {"queue": queue, "state": state, "page": page, "per_page": per_page}),
             None,
             ops.job_page,
+        ))
+
+    async def noisy_tenants(
+        self,
+        *,
+        depth_factor: int | None = None,
+        rate_factor: int | None = None,
+        active_percent: int | None = None,
+        error_factor: int | None = None,
+        min_jobs: int | None = None,
+        limit: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """Tenants that use far more than the others do, those with the most signals first.
+
+        Each tenant that has jobs, or had some in the last five minutes, is compared with the others. An item has
+        ``tenant_id``, ``signals``, ``queue_depth``, ``active``, ``error_rate``, and jobs per minute; a signal has
+        ``signal`` (``queue_depth_ratio``, ``enqueue_rate_ratio``, ``active_job_ratio`` or ``error_rate``),
+        ``value``, ``compared_with``, ``ratio`` (null where the others have none) and ``threshold``. The default
+        tenant is left out. Nothing is read of jobs.
+
+        * ``depth_factor``: The signal is more waiting jobs than so many times the median of the others; 10 without
+          it.
+        * ``rate_factor``: The signal is more jobs enqueued lately than so many times the average of the others; 5
+          without it.
+        * ``active_percent``: The signal is a larger share of the active jobs of all tenants, 1 to 100; 50 without
+          it.
+        * ``error_factor``: The signal is a larger share of failed attempts than so many times that of the others; 3
+          without it.
+        * ``min_jobs``: With fewer jobs that wait or were enqueued lately there is no signal, nor with fewer than a
+          tenth of it that are active or failed; 100 without it.
+        * ``limit``: The most tenants in the answer, 1 to 1,000; 100 without it.
+
+        Raises InvalidRequestError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "stats", "tenants", "noisy"), {"depth_factor": depth_factor, "rate_factor": rate_factor, "active_percent": active_percent, "error_factor": error_factor, "min_jobs": min_jobs, "limit": limit}),
+            None,
+            ops.member("items"),
         ))
 
     async def list_webhooks(self) -> list[dict[str, Any]]:

@@ -82,6 +82,7 @@ OPERATION_CALLS = [
   ->(client) { client.resume_tenant("acme") },
   ->(client) { client.tenant_stats("acme") },
   ->(client) { client.tenant_jobs("acme", queue: "mail", state: "available", page: 1, per_page: 10) },
+  ->(client) { client.noisy_tenants(depth_factor: 20, min_jobs: 50, limit: 10) },
   ->(client) { client.list_webhooks },
   ->(client) { client.create_webhook(**{ events: ["job.completed", "job.failed"], secret: "whsec_test_secret", url: "https://example.com/hooks/ojs" }) },
   ->(client) { client.get_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },

@@ -113,6 +113,15 @@ const RULES: &[Rule] = &[
         command: "ojs doctor --only flow",
     },
     Rule {
+        name: "OjsTenantNoisy",
+        query: "max by (tenant_id) («ojs_tenant_queue_depth») >= 100 and max by (tenant_id) («ojs_tenant_queue_depth») > 10 * \
+                scalar(quantile(0.5, max by (tenant_id) («ojs_tenant_queue_depth»)))",
+        lasting: "10m",
+        severity: "warning",
+        summary: "Ten times as many jobs of tenant {{ $labels.tenant_id }} wait as of half the tenants.",
+        command: "ojs tenants noisy",
+    },
+    Rule {
         name: "OjsFilesRunOut",
         query: "max by (instance) («process_open_fds» / «process_max_fds») > 0.8",
         lasting: "5m",

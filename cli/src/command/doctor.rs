@@ -29,6 +29,7 @@ mod health;
 mod jobs;
 mod limits;
 mod machine;
+mod noisy;
 mod outbox;
 mod retention;
 mod store;

@@ -1,10 +1,10 @@
 //! `ojs tenants`: who shares the server, what each tenant has and may use.
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 use crate::list::{Cut, MANY, Paging, Source};
-use crate::output::{pairs, text};
+use crate::output::{items, pairs, rows, text};
 use crate::remote::{Remote, segment};
 
 const LIMITS_EXAMPLES: &str = "\
@@ -12,6 +12,12 @@ Examples:
   ojs tenants limits acme --max-concurrency 10 --max-queue-depth 10000
   ojs tenants limits acme --max-enqueue-rate 100 --period PT1S
   ojs tenants limits acme                                no limits any more";
+
+const NOISY_EXAMPLES: &str = "\
+Examples:
+  ojs tenants noisy
+  ojs tenants noisy --depth-factor 20 --min-jobs 1000    only where a thousand jobs wait
+  ojs tenants noisy --json | jq -r '.items[].tenant_id'";
 
 #[derive(Debug, Subcommand)]
 pub enum Action {
@@ -23,6 +29,9 @@ pub enum Action {
         /// The id of the tenant.
         tenant: String,
     },
+    /// List tenants that use far more than the others do: that wait, enqueue, run or fail more.
+    #[command(after_help = NOISY_EXAMPLES)]
+    Noisy(Noisy),
     /// Set all limits of a tenant. What is left out is not limited any more.
     #[command(after_help = LIMITS_EXAMPLES)]
     Limits {
@@ -64,6 +73,28 @@ pub enum Action {
     },
 }
 
+#[derive(Debug, Args)]
+pub struct Noisy {
+    /// More waiting jobs than so many times the median of the others.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    depth_factor: u64,
+    /// More jobs enqueued in the last five minutes than so many times the average of the others.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    rate_factor: u64,
+    /// A larger share of the active jobs of all tenants.
+    #[arg(long, value_name = "PERCENT", default_value_t = 50)]
+    active_percent: u64,
+    /// A larger share of failed attempts than so many times that of the others.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    error_factor: u64,
+    /// No signal with fewer jobs that wait or were enqueued, or a tenth of it that are active or failed.
+    #[arg(long, value_name = "JOBS", default_value_t = 100)]
+    min_jobs: u64,
+    /// The most tenants to list.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: u64,
+}
+
 /// Carries out one of the actions.
 ///
 /// # Errors
@@ -72,6 +103,7 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     let path = |tenant: &str, rest: &str| format!("/admin/tenants/{}{rest}", segment(tenant));
     let answer = match action {
         Action::List(cut) => return list(&remote, &cut).await,
+        Action::Noisy(wanted) => return noisy(&remote, &wanted).await,
         Action::Show { tenant } => {
             let stats = remote.get(path(&tenant, "/stats")).await?;
             return remote.output.show(&stats, describe_stats);
@@ -114,6 +146,36 @@ async fn list(remote: &Remote, cut: &Cut) -> Result<(), Failure> {
     })
 }
 
+async fn noisy(remote: &Remote, wanted: &Noisy) -> Result<(), Failure> {
+    let Noisy { depth_factor, rate_factor, active_percent, error_factor, min_jobs, limit } = wanted;
+    let path = format!(
+        "/admin/stats/tenants/noisy?depth_factor={depth_factor}&rate_factor={rate_factor}&active_percent={active_percent}\
+         &error_factor={error_factor}&min_jobs={min_jobs}&limit={limit}"
+    );
+    let answer = remote.get(path).await?;
+    remote.output.show(&answer, |answer| {
+        if items(answer, "/items").is_empty() {
+            return format!("no tenant is noisy; {} were compared", text(answer, "/compared"));
+        }
+        rows(&["tenant", "waiting", "active", "enqueued/min", "errors", "signals"], items(answer, "/items").iter().map(loud))
+    })
+}
+
+fn loud(tenant: &Value) -> Vec<String> {
+    let fields = ["/tenant_id", "/queue_depth", "/active", "/enqueued_per_minute", "/error_rate"];
+    fields.iter().map(|field| text(tenant, field)).chain([signals(tenant)]).collect()
+}
+
+/// `queue_depth_ratio 120 (others 4), active_job_ratio 11 (all 21)`
+pub fn signals(tenant: &Value) -> String {
+    let said = |signal: &Value| {
+        let name = text(signal, "/signal");
+        let whom = if name == "active_job_ratio" { "all" } else { "others" };
+        format!("{name} {} ({whom} {})", text(signal, "/value"), text(signal, "/compared_with"))
+    };
+    items(tenant, "/signals").iter().map(said).collect::<Vec<_>>().join(", ")
+}
+
 fn rate(at: &Value, pointer: &str) -> String {
     match (text(at, &format!("{pointer}/limit")), text(at, &format!("{pointer}/period"))) {
         (starts, _) if starts.is_empty() => starts,
@@ -147,6 +209,8 @@ fn describe_stats(stats: &Value) -> String {
         ("jobs", text(stats, "/total_jobs")),
         ("waiting", text(stats, "/queue_depth")),
         ("active", text(stats, "/jobs/active")),
+        ("enqueued a minute", text(stats, "/throughput/enqueued_per_minute")),
+        ("completed a minute", text(stats, "/throughput/processed_per_minute")),
         ("completed so far", text(stats, "/throughput/processed_total")),
         ("max concurrency", used("max_concurrency")),
         ("max queue depth", used("max_queue_depth")),

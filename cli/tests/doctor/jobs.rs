@@ -225,3 +225,23 @@ async fn the_doctor_names_a_train_that_is_held() {
     run(&server.url(), &command).await;
     assert_eq!(warned().await, None, "the command cleared it");
 }
+
+#[tokio::test]
+async fn the_doctor_names_a_tenant_that_uses_far_more_than_the_others() {
+    let server = ServerProcess::memory().await;
+    let url = server.url();
+    let warned = || warned(&url, "tenant.noisy");
+    let job = |tenant: &str| json!({"type": "a.b", "args": [], "meta": {"tenant_id": tenant}});
+    let mut wire = server.connect().await;
+    wire.post("/jobs/batch", &json!({"jobs": vec![job("loud"); 120]})).await.expect(201);
+    assert_eq!(warned().await, None, "there is no other");
+    wire.post("/jobs/batch", &json!({"jobs": vec![job("calm"); 2]})).await.expect(201);
+    let (said, command) = warned().await.unwrap();
+    assert!(said.contains("tenant 'loud'") && said.contains("queue_depth_ratio 120.0 (others 2.0)"), "{said}");
+    run(&server.url(), &command).await;
+    let table = says(&server, &["tenants", "noisy"]).await;
+    assert!(table.contains("loud") && table.contains("enqueue_rate_ratio") && !table.contains("calm"), "{table}");
+    let none = says(&server, &["tenants", "noisy", "--min-jobs", "1000"]).await;
+    assert!(none.contains("no tenant is noisy; 2 were compared"), "{none}");
+    assert_eq!(json_of(&server, &["tenants", "noisy", "--depth-factor", "60"]).await["items"][0]["signals"][0]["ratio"], 60.0);
+}

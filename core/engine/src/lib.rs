@@ -56,6 +56,7 @@ pub mod command {
     pub use crate::features::sessions::cookie::id_of as session_id;
     pub use crate::features::statistics::commands::*;
     pub use crate::features::tenants::commands::*;
+    pub use crate::features::tenants::noisy::{FindNoisyTenants, GetTenantPace};
     pub use crate::features::trains::commands::*;
     pub use crate::features::versions::routing::*;
     pub use crate::features::workflows::commands::*;
@@ -96,7 +97,7 @@ pub use features::push::records as push;
 pub use features::queue_config::records as queue_config;
 pub use features::results::records as result;
 pub use features::statistics::records as stats;
-pub use features::tenants::{quota as tenant_quota, records as tenant};
+pub use features::tenants::{noisy as noisy_tenants, quota as tenant_quota, records as tenant};
 pub use features::trains::records as train;
 pub use features::versions::handlers::Handlers;
 pub use features::webhooks::records as webhook;

@@ -653,7 +653,8 @@ module OJS
     # Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
     #
     # * +changes+: Its members: <tt>name</tt> (for people), <tt>limits</tt> (as in <tt>PUT
-    #   /admin/tenants/{id}/limits</tt>) and <tt>status</tt> (<tt>active</tt> or <tt>suspended</tt>).
+    #   /admin/tenants/{id}/limits</tt>), <tt>fairness_weight</tt> (which leaves the other limits as they are) and
+    #   <tt>status</tt> (<tt>active</tt> or <tt>suspended</tt>).
     #
     # Raises InvalidRequestError.
     def put_tenant(id, **changes)
@@ -674,7 +675,8 @@ module OJS
     # * +limits+: Its members: <tt>max_concurrency</tt> (jobs that are active at a time), <tt>max_enqueue_rate</tt>
     #   (<tt>limit</tt> jobs in each <tt>period</tt>, an ISO 8601 duration), <tt>max_queue_depth</tt> (jobs that wait,
     #   in all queues together), <tt>max_scheduled</tt>, and <tt>fairness_weight</tt> (jobs that it gets while a
-    #   tenant of weight 1 gets one, in queues that tenants share: 1 to 1,000).
+    #   tenant of weight 1 gets one, in queues that tenants share: 1 to 1,000); and <tt>reason</tt>, a text for the
+    #   log of the server.
     #
     # Raises InvalidRequestError.
     def set_tenant_limits(id, **limits)
@@ -712,6 +714,28 @@ module OJS
     # Raises NotFoundError, InvalidRequestError.
     def tenant_jobs(id, queue: nil, state: nil, page: nil, per_page: nil)
       JobPage.new(call("GET", query(path("admin", "tenants", id, "jobs"), queue: queue, state: state, page: page, per_page: per_page)))
+    end
+
+    # Tenants that use far more than the others do, those with the most signals first. Each tenant that has jobs, or
+    # had some in the last five minutes, is compared with the others. An item has <tt>tenant_id</tt>,
+    # <tt>signals</tt>, <tt>queue_depth</tt>, <tt>active</tt>, <tt>error_rate</tt>, and jobs per minute; a signal has
+    # <tt>signal</tt> (<tt>queue_depth_ratio</tt>, <tt>enqueue_rate_ratio</tt>, <tt>active_job_ratio</tt> or
+    # <tt>error_rate</tt>), <tt>value</tt>, <tt>compared_with</tt>, <tt>ratio</tt> (null where the others have none)
+    # and <tt>threshold</tt>. The default tenant is left out. Nothing is read of jobs.
+    #
+    # * +depth_factor+: The signal is more waiting jobs than so many times the median of the others; 10 without it.
+    # * +rate_factor+: The signal is more jobs enqueued lately than so many times the average of the others; 5 without
+    #   it.
+    # * +active_percent+: The signal is a larger share of the active jobs of all tenants, 1 to 100; 50 without it.
+    # * +error_factor+: The signal is a larger share of failed attempts than so many times that of the others; 3
+    #   without it.
+    # * +min_jobs+: With fewer jobs that wait or were enqueued lately there is no signal, nor with fewer than a tenth
+    #   of it that are active or failed; 100 without it.
+    # * +limit+: The most tenants in the answer, 1 to 1,000; 100 without it.
+    #
+    # Raises InvalidRequestError.
+    def noisy_tenants(depth_factor: nil, rate_factor: nil, active_percent: nil, error_factor: nil, min_jobs: nil, limit: nil)
+      list(call("GET", query(path("admin", "stats", "tenants", "noisy"), depth_factor: depth_factor, rate_factor: rate_factor, active_percent: active_percent, error_factor: error_factor, min_jobs: min_jobs, limit: limit)), "items")
     end
 
     # The subscriptions, the oldest first, without their secrets. <tt>dropped</tt> says how many events became no

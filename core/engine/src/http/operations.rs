@@ -148,6 +148,7 @@ pub const OPERATIONS: &[Operation] = &[
     at("POST", "/admin/tenants/{id}/resume", Operate),
     at("GET", "/admin/tenants/{id}/stats", Inspect),
     at("GET", "/admin/tenants/{id}/jobs", Inspect),
+    at("GET", "/admin/stats/tenants/noisy", Inspect),
     at("GET", "/webhooks/subscriptions", Read),
     at("POST", "/webhooks/subscriptions", Operate),
     at("GET", "/webhooks/subscriptions/{id}", Read),

@@ -24,7 +24,7 @@ use crate::features::results::{routes as results, stream as result_stream};
 use crate::features::schemas::routes as schemas;
 use crate::features::sessions::routes as sessions;
 use crate::features::statistics::routes as statistics;
-use crate::features::tenants::operator_routes as tenants;
+use crate::features::tenants::{noisy_routes, operator_routes as tenants};
 use crate::features::trains::{operator_routes as trains_operator, routes as trains};
 use crate::features::versions::routes as routing;
 use crate::features::webhooks::routes as webhooks;
@@ -224,6 +224,7 @@ pub fn table() -> Vec<Route> {
         at(GET, "/admin/stats", get(statistics::now)),
         at(GET, "/admin/stats/history", get(statistics::history)),
         at(GET, "/admin/stats/types", get(statistics::types)),
+        at(GET, "/admin/stats/tenants/noisy", get(noisy_routes::list)),
         at(GET, "/admin/tenants", get(tenants::list)),
         at(GET, "/admin/tenants/{id}", get(tenants::get)),
         at(PUT, "/admin/tenants/{id}", put(tenants::put)),

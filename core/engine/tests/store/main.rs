@@ -70,6 +70,7 @@ mod streams;
 mod support;
 mod tenant_features;
 mod tenant_limits;
+mod tenant_noise;
 mod tenant_schemas;
 mod tenants;
 mod timeouts;

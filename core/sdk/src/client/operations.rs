@@ -156,6 +156,24 @@ pub struct TenantJobs {
     pub per_page: Option<u32>,
 }
 
+/// What can be left out of [`Client::noisy_tenants`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NoisyTenants {
+    /// The signal is more waiting jobs than so many times the median of the others; 10 without it.
+    pub depth_factor: Option<u32>,
+    /// The signal is more jobs enqueued lately than so many times the average of the others; 5 without it.
+    pub rate_factor: Option<u32>,
+    /// The signal is a larger share of the active jobs of all tenants, 1 to 100; 50 without it.
+    pub active_percent: Option<u32>,
+    /// The signal is a larger share of failed attempts than so many times that of the others; 3 without it.
+    pub error_factor: Option<u32>,
+    /// With fewer jobs that wait or were enqueued lately there is no signal, nor with fewer than a tenth of it that
+    /// are active or failed; 100 without it.
+    pub min_jobs: Option<u32>,
+    /// The most tenants in the answer, 1 to 1,000; 100 without it.
+    pub limit: Option<u32>,
+}
+
 /// What can be left out of [`Client::list_webhook_deliveries`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ListWebhookDeliveries {
@@ -962,6 +980,27 @@ impl Client {
         ]);
         let answer = self.call(Method::GET, &format!("/admin/tenants/{}/jobs{query}", segment(id)), None).await?;
         JobPage::read(&answer)
+    }
+
+    /// Tenants that use far more than the others do, those with the most signals first. Each tenant that has jobs, or
+    /// had some in the last five minutes, is compared with the others. An item has `tenant_id`, `signals`,
+    /// `queue_depth`, `active`, `error_rate`, and jobs per minute; a signal has `signal` (`queue_depth_ratio`,
+    /// `enqueue_rate_ratio`, `active_job_ratio` or `error_rate`), `value`, `compared_with`, `ratio` (null where the
+    /// others have none) and `threshold`. The default tenant is left out. Nothing is read of jobs.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`.
+    pub async fn noisy_tenants(&self, options: &NoisyTenants) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("depth_factor", options.depth_factor.map(|value| value.to_string()).as_deref()),
+            ("rate_factor", options.rate_factor.map(|value| value.to_string()).as_deref()),
+            ("active_percent", options.active_percent.map(|value| value.to_string()).as_deref()),
+            ("error_factor", options.error_factor.map(|value| value.to_string()).as_deref()),
+            ("min_jobs", options.min_jobs.map(|value| value.to_string()).as_deref()),
+            ("limit", options.limit.map(|value| value.to_string()).as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/admin/stats/tenants/noisy{query}"), None).await?;
+        answer::list(&answer, &["items"])
     }
 
     /// The subscriptions, the oldest first, without their secrets. `dropped` says how many events became no delivery

@@ -132,8 +132,8 @@ pub async fn search(State(engine): State<Engine>, RawQuery(query): RawQuery) -> 
     }
     let asked = params.number("limit", 50, usize::MAX)?;
     let actor = params.get("actor_type").map(str::to_owned);
-    if actor.as_deref().is_some_and(|actor| !matches!(actor, "worker" | "client" | "system")) {
-        return Err(invalid("actor_type", "actor_type must be worker, client or system.".to_owned()).into());
+    if actor.as_deref().is_some_and(|actor| !matches!(actor, "worker" | "client" | "system" | "user")) {
+        return Err(invalid("actor_type", "actor_type must be worker, client, system or user.".to_owned()).into());
     }
     let before = params.get("cursor").map(|text| {
         let message = format!("cursor must be the next_cursor of the page before, got '{text}'.");
@@ -153,7 +153,7 @@ pub async fn search(State(engine): State<Engine>, RawQuery(query): RawQuery) -> 
     let total = (next.is_none() && params.get("cursor").is_none()).then_some(events.len());
     let body = json!({"events": events, "next_cursor": next.map(Place::cursor), "total_estimate": total});
     let answer = Json::ok(body.to_string());
-    Ok(if asked > MAX_PAGE { answer.with_header("x-ojs-limit-clamped", MAX_PAGE) } else { answer })
+    Ok(if asked > MAX_PAGE { answer.with_header("x-ojs-limit-clamped", "true") } else { answer })
 }
 
 /// `GET /jobs/{id}/lineage`.

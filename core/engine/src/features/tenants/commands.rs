@@ -35,6 +35,8 @@ pub struct PutTenant {
     pub name: Option<String>,
     /// What it may use.
     pub quota: Option<Quota>,
+    /// Its weight in shared queues: changes the limits in this member alone.
+    pub fairness_weight: Option<i64>,
     /// Whether it takes jobs and its jobs start.
     pub active: Option<bool>,
     /// Refuse when there is no such tenant.
@@ -211,6 +213,9 @@ impl Transaction<'_> {
         }
         if let Some(quota) = change.quota {
             row.quota = quota.into();
+        }
+        if change.fairness_weight.is_some() {
+            row.quota = Quota { fairness_weight: change.fairness_weight, ..row.quota.get(&row.id)? }.into();
         }
         match change.active {
             Some(true) => row.suspended_at = 0,

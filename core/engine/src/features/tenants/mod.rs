@@ -4,6 +4,8 @@ pub mod commands;
 mod explain;
 pub(crate) mod kept;
 pub(crate) mod metrics;
+pub mod noisy;
+pub(crate) mod noisy_routes;
 pub(crate) mod operator_routes;
 pub mod quota;
 pub mod records;

@@ -6,7 +6,10 @@ use ojs_model::{JobState, OjsError};
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
+use crate::features::fair::records::weight;
 use crate::features::tenants::commands::{DeleteTenant, GetTenant, GetTenantFairness, ListTenants, PutTenant, TenantView};
+use crate::features::tenants::noisy::GetTenantPace;
+use crate::features::tenants::noisy_routes::per_minute;
 use crate::features::tenants::quota::Quota;
 use crate::http::call::Call;
 use crate::http::operator::Paging;
@@ -38,8 +41,14 @@ pub async fn put(State(engine): State<Engine>, Path(id): Path<String>, call: Cal
             "name" => change.name = Some(name(value)?),
             "limits" => change.quota = Some(limits(value)?),
             "status" => change.active = Some(is_active(value)?),
+            "fairness_weight" => change.fairness_weight = Some(weight(member, value)?),
+            "tenant_id" if value.as_str() == Some(&*change.id) => {}
+            "tenant_id" => {
+                let message = format!("tenant_id must be the id of the path, '{}', got {value}.", change.id);
+                return Err(OjsError::invalid_field(member, message).into());
+            }
             _ => {
-                let message = format!("{member} is not known here: use name, limits and status.");
+                let message = format!("{member} is not known here: use name, limits, fairness_weight and status.");
                 return Err(OjsError::invalid_field(member, message).into());
             }
         }
@@ -53,9 +62,11 @@ pub async fn put(State(engine): State<Engine>, Path(id): Path<String>, call: Cal
 /// `PUT /admin/tenants/{id}/limits`: what is left out is not limited any more.
 pub async fn set_limits(State(engine): State<Engine>, Path(id): Path<String>, call: Call) -> Result<Json, Failure> {
     check_tenant("id", &id)?;
-    let request: Map<String, Value> = call.parse()?;
+    let mut request: Map<String, Value> = call.parse()?;
+    let reason = reason(request.remove("reason"))?;
     let quota = Some(Quota::parse(&request)?);
     let (view, _) = engine.execute(PutTenant { id, quota, ..PutTenant::default() }).await?;
+    tracing::info!(tenant = %view.row.id, reason = reason.as_deref().unwrap_or_default(), "the limits of a tenant were set");
     Ok(Json::ok(describe(&view).to_string()))
 }
 
@@ -84,6 +95,7 @@ pub async fn delete(State(engine): State<Engine>, Path(id): Path<String>) -> Res
 /// `GET /admin/tenants/{id}/stats`.
 pub async fn stats(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
     let view = engine.query(GetTenant(id.clone())).await?;
+    let pace = engine.query(GetTenantPace { id: id.clone(), now: engine.now().as_millis() }).await?;
     let fairness = engine.query(GetTenantFairness(id)).await?.map(|fairness| {
         let share = |share: f64| (share * 10_000.0).round() / 10_000.0;
         json!({
@@ -103,6 +115,9 @@ pub async fn stats(State(engine): State<Engine>, Path(id): Path<String>) -> Resu
         })
         .collect();
     let [enqueued, processed, failed] = view.usage.totals;
+    let mut throughput = pace.map(per_minute).unwrap_or_default();
+    let totals = [("enqueued_total", enqueued), ("processed_total", processed), ("failed_total", failed)];
+    throughput.extend(totals.map(|(name, total)| (name.to_owned(), json!(total))));
     let quota = view.row.quota.get(&view.row.id)?;
     let of = |state: JobState| counts.get(state as usize).copied().unwrap_or(0);
     let used = json!({
@@ -114,10 +129,18 @@ pub async fn stats(State(engine): State<Engine>, Path(id): Path<String>) -> Resu
     let body = json!({
         "tenant_id": &*view.row.id, "status": status(&view), "total_jobs": counts.iter().sum::<i64>(),
         "jobs": by_state(counts), "queue_depth": depth(counts), "queues": queues, "limits": used,
-        "throughput": {"enqueued_total": enqueued, "processed_total": processed, "failed_total": failed},
+        "throughput": throughput,
         "fairness": fairness, "computed_at": engine.now().to_string(),
     });
     Ok(Json::ok(body.to_string()))
+}
+
+/// Why limits are set, for the log.
+fn reason(value: Option<Value>) -> Result<Option<String>, OjsError> {
+    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
+    let text = value.as_str().ok_or_else(|| OjsError::invalid_field("reason", "reason must be a string."))?;
+    check_name("reason", text)?;
+    Ok(Some(text.to_owned()))
 }
 
 fn name(value: &Value) -> Result<String, OjsError> {

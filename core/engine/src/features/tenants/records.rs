@@ -99,14 +99,35 @@ record! {
         pub processed_total: i64,
         /// Attempts failed so far.
         pub failed_total: i64,
+        /// Number of the period of [`PERIOD`] in which something happened last.
+        pub period: i64 = 0,
+        /// Jobs stored in that period.
+        pub enqueued_now: i64 = 0,
+        /// Jobs completed in that period.
+        pub processed_now: i64 = 0,
+        /// Attempts failed in that period.
+        pub failed_now: i64 = 0,
+        /// Jobs stored in the period before it.
+        pub enqueued_before: i64 = 0,
+        /// Jobs completed in the period before it.
+        pub processed_before: i64 = 0,
+        /// Attempts failed in the period before it.
+        pub failed_before: i64 = 0,
     }
 }
 
 /// What has happened so far: jobs stored, jobs completed, attempts failed.
 pub type Totals = [i64; 3];
 
+/// How long a tenant's pace is averaged over, milliseconds. A shorter time makes each burst look like a flood; a longer
+/// one hides a flood that has just begun.
+pub const PERIOD: i64 = 300_000;
+
+/// What has happened within the last [`PERIOD`]: jobs stored, jobs completed, attempts failed.
+pub type Lately = [f64; 3];
+
 impl CountRow {
-    fn fresh(tenant: i64, queue: i64, shard: i64) -> Self {
+    pub(super) fn fresh(tenant: i64, queue: i64, shard: i64) -> Self {
         let (scheduled, available, pending, active, completed, retryable, cancelled, discarded) = (0, 0, 0, 0, 0, 0, 0, 0);
         let (enqueued_total, processed_total, failed_total) = (0, 0, 0);
         Self {
@@ -124,6 +145,13 @@ impl CountRow {
             enqueued_total,
             processed_total,
             failed_total,
+            period: 0,
+            enqueued_now: 0,
+            processed_now: 0,
+            failed_now: 0,
+            enqueued_before: 0,
+            processed_before: 0,
+            failed_before: 0,
         }
     }
 
@@ -148,7 +176,35 @@ impl CountRow {
         [self.enqueued_total, self.processed_total, self.failed_total]
     }
 
-    fn add(&mut self, delta: &Usage) {
+    /// What has happened within the last [`PERIOD`]: the current period, and of the one before it the share that is not
+    /// over.
+    #[must_use]
+    pub fn lately(&self, now: i64) -> Lately {
+        let left = 1.0 - now.rem_euclid(PERIOD) as f64 / PERIOD as f64;
+        let of = |current: i64, before: i64| match now.div_euclid(PERIOD) - self.period {
+            // The clock of another node may be ahead.
+            ..=0 => current as f64 + before as f64 * left,
+            1 => current as f64 * left,
+            _ => 0.0,
+        };
+        [
+            of(self.enqueued_now, self.enqueued_before),
+            of(self.processed_now, self.processed_before),
+            of(self.failed_now, self.failed_before),
+        ]
+    }
+
+    fn add(&mut self, delta: &Usage, now: i64) {
+        let period = now.div_euclid(PERIOD);
+        if period > self.period {
+            let current = [self.enqueued_now, self.processed_now, self.failed_now];
+            let before = if period - self.period == 1 { current } else { [0; 3] };
+            [self.enqueued_before, self.processed_before, self.failed_before] = before;
+            [self.enqueued_now, self.processed_now, self.failed_now] = [0; 3];
+            self.period = period;
+        }
+        let latest = [&mut self.enqueued_now, &mut self.processed_now, &mut self.failed_now];
+        latest.into_iter().zip(delta.totals).for_each(|(cell, by)| *cell += by);
         let states = [
             &mut self.scheduled,
             &mut self.available,
@@ -272,6 +328,28 @@ pub trait TenantTables: RecordTables {
         Ok(summed(rows, |row| row.tenant))
     }
 
+    /// The same, each with what has happened lately.
+    fn all_paces(&mut self, now: i64) -> Result<BTreeMap<i64, (Usage, Lately)>> {
+        let rows: Vec<CountRow> = Records::of(self).scan(&Scan::over(CountRow::KEY))?;
+        let mut paces: BTreeMap<i64, (Usage, Lately)> = BTreeMap::new();
+        for row in rows {
+            let (usage, lately) = paces.entry(row.tenant).or_default();
+            usage.add(&Usage { counts: row.counts(), totals: row.totals() });
+            lately.iter_mut().zip(row.lately(now)).for_each(|(cell, by)| *cell += by);
+        }
+        Ok(paces)
+    }
+
+    /// What has happened lately to the jobs of a tenant.
+    fn lately_of(&mut self, tenant: i64, now: i64) -> Result<Lately> {
+        let rows: Vec<CountRow> = Records::of(self).scan(&Scan::over(CountRow::KEY).under(&tenant))?;
+        let mut sum = Lately::default();
+        for row in rows {
+            sum.iter_mut().zip(row.lately(now)).for_each(|(cell, by)| *cell += by);
+        }
+        Ok(sum)
+    }
+
     /// What all tenants together have in each queue, by number of the queue.
     fn usage_of_queues(&mut self) -> Result<BTreeMap<i64, Usage>> {
         let rows: Vec<CountRow> = Records::of(self).scan(&Scan::over(CountRow::KEY))?;
@@ -279,7 +357,7 @@ pub trait TenantTables: RecordTables {
     }
 
     /// Adds to the counts of tenants and queues.
-    fn add_usage(&mut self, shard: i64, deltas: &BTreeMap<(i64, i64), Usage>) -> Result<()> {
+    fn add_usage(&mut self, shard: i64, deltas: &BTreeMap<(i64, i64), Usage>, now: i64) -> Result<()> {
         let mut rows: BTreeMap<(i64, i64), CountRow> = BTreeMap::new();
         let parts = deltas.keys().map(|(tenant, queue)| count_key(*tenant, *queue, shard)).collect();
         let lookup = Lookup { index: CountRow::KEY, keys: parts, read: Read::Held };
@@ -290,10 +368,10 @@ pub trait TenantTables: RecordTables {
         })?;
         for ((tenant, queue), delta) in deltas {
             match rows.get_mut(&(*tenant, *queue)) {
-                Some(row) => row.add(delta),
+                Some(row) => row.add(delta, now),
                 None => {
                     let mut row = CountRow::fresh(*tenant, *queue, shard);
-                    row.add(delta);
+                    row.add(delta, now);
                     if Records::of(self).insert(&row)?.is_none() {
                         return Err(StoreError::Conflict("another writer has counted the first job of a tenant".into()));
                     }

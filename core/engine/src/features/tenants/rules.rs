@@ -321,7 +321,7 @@ impl Transaction<'_> {
             deltas.entry(key).or_default().totals = totals;
         }
         let shard = self.tables.names().shard;
-        self.tables.add_usage(shard, &deltas)
+        self.tables.add_usage(shard, &deltas, self.now.as_millis())
     }
 
     /// Available jobs of a queue for a claim of one tenant, best first.

@@ -1327,7 +1327,8 @@ final class Operations {
          *
          * @param id the id of the tenant
          * @param changes its members: {@code name} (for people), {@code limits} (as in {@code PUT
-         *     /admin/tenants/{id}/limits}) and {@code status} ({@code active} or {@code suspended})
+         *     /admin/tenants/{id}/limits}), {@code fairness_weight} (which leaves the other limits as they are) and
+         *     {@code status} ({@code active} or {@code suspended})
          */
         public Map<String, Object> put(String id, Map<String, ?> changes) {
             return client.run(Operation.whole("PUT", Operation.place("/admin/tenants/{id}", id), changes));
@@ -1352,7 +1353,7 @@ final class Operations {
          *     max_enqueue_rate} ({@code limit} jobs in each {@code period}, an ISO 8601 duration), {@code
          *     max_queue_depth} (jobs that wait, in all queues together), {@code max_scheduled}, and {@code
          *     fairness_weight} (jobs that it gets while a tenant of weight 1 gets one, in queues that tenants share: 1
-         *     to 1,000)
+         *     to 1,000); and {@code reason}, a text for the log of the server
          */
         public Map<String, Object> setLimits(String id, Map<String, ?> limits) {
             return client.run(Operation.whole("PUT", Operation.place("/admin/tenants/{id}/limits", id), limits));
@@ -1402,6 +1403,35 @@ final class Operations {
         /** The same without what may be left out. */
         public JobPage jobs(String id) {
             return jobs(id, null, null, null, null);
+        }
+
+        /**
+         * Tenants that use far more than the others do, those with the most signals first. Each tenant that has
+         * jobs, or had some in the last five minutes, is compared with the others. An item has {@code tenant_id},
+         * {@code signals}, {@code queue_depth}, {@code active}, {@code error_rate}, and jobs per minute; a signal
+         * has {@code signal} ({@code queue_depth_ratio}, {@code enqueue_rate_ratio}, {@code active_job_ratio} or
+         * {@code error_rate}), {@code value}, {@code compared_with}, {@code ratio} (null where the others have
+         * none) and {@code threshold}. The default tenant is left out. Nothing is read of jobs.
+         *
+         * @param depthFactor the signal is more waiting jobs than so many times the median of the others; 10
+         *     without it; null: not said
+         * @param rateFactor the signal is more jobs enqueued lately than so many times the average of the others;
+         *     5 without it; null: not said
+         * @param activePercent the signal is a larger share of the active jobs of all tenants, 1 to 100; 50
+         *     without it; null: not said
+         * @param errorFactor the signal is a larger share of failed attempts than so many times that of the
+         *     others; 3 without it; null: not said
+         * @param minJobs with fewer jobs that wait or were enqueued lately there is no signal, nor with fewer than
+         *     a tenth of it that are active or failed; 100 without it; null: not said
+         * @param limit the most tenants in the answer, 1 to 1,000; 100 without it; null: not said
+         */
+        public List<Map<String, Object>> noisy(Integer depthFactor, Integer rateFactor, Integer activePercent, Integer errorFactor, Integer minJobs, Integer limit) {
+            return client.run(Operation.list("GET", Operation.query("/admin/stats/tenants/noisy", Operation.members("depth_factor", depthFactor, "rate_factor", rateFactor, "active_percent", activePercent, "error_factor", errorFactor, "min_jobs", minJobs, "limit", limit)), null, "items", Members::of));
+        }
+
+        /** The same without what may be left out. */
+        public List<Map<String, Object>> noisy() {
+            return noisy(null, null, null, null, null, null);
         }
     }
 }

@@ -91,6 +91,7 @@ final class OperationCalls {
             client -> client.tenants().resume("acme"),
             client -> client.tenants().stats("acme"),
             client -> client.tenants().jobs("acme", "mail", "available", 1, 10),
+            client -> client.tenants().noisy(20, null, null, null, 50, 10),
             client -> client.listWebhooks(),
             client -> client.createWebhook(Map.of("events", List.of("job.completed", "job.failed"), "secret", "whsec_test_secret", "url", "https://example.com/hooks/ojs")),
             client -> client.getWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),

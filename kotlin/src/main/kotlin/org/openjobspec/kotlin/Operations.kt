@@ -1152,8 +1152,8 @@ public abstract class TenantsOperations internal constructor(internal val client
      * Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
      *
      * @param tenantId the id of the tenant
-     * @param changes its members: `name` (for people), `limits` (as in `PUT /admin/tenants/{id}/limits`) and `status`
-     *   (`active` or `suspended`)
+     * @param changes its members: `name` (for people), `limits` (as in `PUT /admin/tenants/{id}/limits`), `fairness_weight`
+     *   (which leaves the other limits as they are) and `status` (`active` or `suspended`)
      * @throws OjsException InvalidRequest
      */
     public suspend fun put(tenantId: String, changes: Map<String, Any?> = emptyMap()): Map<String, Any?> =
@@ -1176,7 +1176,8 @@ public abstract class TenantsOperations internal constructor(internal val client
      * @param tenantId the id of the tenant
      * @param limits its members: `max_concurrency` (jobs that are active at a time), `max_enqueue_rate` (`limit` jobs in each
      *   `period`, an ISO 8601 duration), `max_queue_depth` (jobs that wait, in all queues together), `max_scheduled`, and
-     *   `fairness_weight` (jobs that it gets while a tenant of weight 1 gets one, in queues that tenants share: 1 to 1,000)
+     *   `fairness_weight` (jobs that it gets while a tenant of weight 1 gets one, in queues that tenants share: 1 to 1,000); and
+     *   `reason`, a text for the log of the server
      * @throws OjsException InvalidRequest
      */
     public suspend fun setLimits(tenantId: String, limits: Map<String, Any?> = emptyMap()): Map<String, Any?> =
@@ -1221,6 +1222,25 @@ public abstract class TenantsOperations internal constructor(internal val client
      */
     public suspend fun jobs(tenantId: String, queue: String? = null, state: String? = null, page: Int? = null, perPage: Int? = null): JobPage =
         run("GET", query(at("admin", "tenants", tenantId, "jobs"), given("queue" to queue, "state" to state, "page" to page, "per_page" to perPage)), null, Reply.jobPage)
+
+    /**
+     * Tenants that use far more than the others do, those with the most signals first. Each tenant that has jobs, or had some
+     * in the last five minutes, is compared with the others. An item has `tenant_id`, `signals`, `queue_depth`, `active`,
+     * `error_rate`, and jobs per minute; a signal has `signal` (`queue_depth_ratio`, `enqueue_rate_ratio`, `active_job_ratio`
+     * or `error_rate`), `value`, `compared_with`, `ratio` (null where the others have none) and `threshold`. The default
+     * tenant is left out. Nothing is read of jobs.
+     *
+     * @param depthFactor the signal is more waiting jobs than so many times the median of the others; 10 without it
+     * @param rateFactor the signal is more jobs enqueued lately than so many times the average of the others; 5 without it
+     * @param activePercent the signal is a larger share of the active jobs of all tenants, 1 to 100; 50 without it
+     * @param errorFactor the signal is a larger share of failed attempts than so many times that of the others; 3 without it
+     * @param minJobs with fewer jobs that wait or were enqueued lately there is no signal, nor with fewer than a tenth of it
+     *   that are active or failed; 100 without it
+     * @param limit the most tenants in the answer, 1 to 1,000; 100 without it
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun noisy(depthFactor: Int? = null, rateFactor: Int? = null, activePercent: Int? = null, errorFactor: Int? = null, minJobs: Int? = null, limit: Int? = null): List<Map<String, Any?>> =
+        run("GET", query(at("admin", "stats", "tenants", "noisy"), given("depth_factor" to depthFactor, "rate_factor" to rateFactor, "active_percent" to activePercent, "error_factor" to errorFactor, "min_jobs" to minJobs, "limit" to limit)), null, Reply.list("items"))
 
 }
 

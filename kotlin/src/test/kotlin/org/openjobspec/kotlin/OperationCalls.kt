@@ -85,6 +85,7 @@ internal val operationCalls: List<suspend (OjsClient) -> Any?> = listOf(
     { client -> client.tenants.resume(tenantId = "acme") },
     { client -> client.tenants.stats(tenantId = "acme") },
     { client -> client.tenants.jobs(tenantId = "acme", queue = "mail", state = "available", page = 1, perPage = 10) },
+    { client -> client.tenants.noisy(depthFactor = 20, minJobs = 50, limit = 10) },
     { client -> client.listWebhooks() },
     { client -> client.createWebhook(subscription = mapOf("events" to listOf("job.completed", "job.failed"), "secret" to "whsec_test_secret", "url" to "https://example.com/hooks/ojs")) },
     { client -> client.getWebhook(id = "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
