@@ -372,9 +372,14 @@ def telling(suite: Suite) -> list[str]:
     return lines[-8:]
 
 
+def are_absent(plan: list[Suite], options: argparse.Namespace) -> bool:
+    """Whether this run should have played the conformance cases and found none."""
+    return not options.only and all(suite.group != "conformance" for suite in plan)
+
+
 def absent_cases(plan: list[Suite], options: argparse.Namespace) -> int:
     """Says that there are no conformance cases, if this run should have played them; how many failures that is."""
-    if options.only or any(suite.group == "conformance" for suite in plan):
+    if not are_absent(plan, options):
         return 0
     verdict = "\nWithout them this run has failed." if options.require_cases else ""
     print("\nNO CONFORMANCE CASES: nothing of tests/conformance ran. They are another project's; get them with\n"
@@ -400,6 +405,8 @@ def summary(plan: list[Suite], seconds: float, options: argparse.Namespace) -> i
     print(f"\n{'suite':<20} {'result':<8} {'passed':>7} {'failed':>7} {'time':>9}")
     for suite in plan:
         print(f"{suite.name:<20} {suite.state:<8} {suite.passed:>7} {suite.failed:>7} {suite.seconds:>7.1f} s  {suite.note}")
+    if are_absent(plan, options):
+        print(f"{'conformance':<20} {'ABSENT':<8} {0:>7} {int(options.require_cases):>7} {'':>9}  no cases, see below")
     for suite in plan:
         if suite.state == "failed":
             lines = "\n".join(f"    {line[:200]}" for line in telling(suite))

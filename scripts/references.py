@@ -4,7 +4,9 @@
     references.py            everything; prints what is wrong, then "N passed, N failed"
 
 - Links of Markdown pages: the file exists, and the heading after `#`. A link whose text is a name in `code`, such as
-  [`enqueue`](client.rs), needs that name in the file.
+  [`enqueue`](client.rs), needs a definition of that name in the file.
+- The map in docs/architecture.md names each folder of the repository, of core/ and of bindings/, and each folder and
+  file of core/engine/src, and nothing that does not exist.
 - Paths in `code` on Markdown pages that begin with a folder of this repository exist. They may contain `*` and `{a,b}`.
 - "protocol section 6.2", "dialects 0.1", "Framework Adapters, section 5.2" in any file: the page in docs/spec has that
   section, or docs/spec/README.md lists it for that source document.
@@ -36,6 +38,14 @@ OFFICIAL = ("bulk operations", "http binding", "rfc")
 SKIPPED = ("LICENSE", "dashboard/vendor/", "docs/spec/", "fuzz/seeds/", "fuzz/regressions/", "tests/checks/",
            "scripts/references.py")
 NAMES = sorted([*PAGES, *SOURCES, *SHORT, *OFFICIAL], key=len, reverse=True)
+
+#: Tables of docs/architecture.md: the heading above, the folder in which its names are, the folders that it must name
+#: completely, and whether it names files as well.
+MAPS = (("## Map", "", ("", "core", "bindings"), False),
+        ("### Inside the engine", "core/engine/src", ("core/engine/src",), True))
+#: How a name is defined in the languages of this repository.
+DEFINED = (r"\b(?:fn|struct|enum|trait|type|const|static|mod|macro_rules!|def|class|module|function|func|interface|record"
+           r"|object|let|var)\s+(?:\([^)]*\)\s*)?{}\b")
 
 SECTION = re.compile(r"(?i)\bsections? (\d+(?:\.\d+)*)((?:(?:,| and| to) \d+(?:\.\d+)*)*)(?![\w%])")
 DIALECT = re.compile(r"\bdialects(?:\.md`)? (\d+\.\d+)")
@@ -115,7 +125,7 @@ def links(repository: Repository, page: str) -> list[str]:
             wrong.append(f"{where}: {target or 'this page'} has no heading #{heading}")
         code = re.fullmatch(r"`([A-Za-z_]\w*)(?:\(\))?`", match["text"])
         source = "" if name.endswith(".md") or name not in repository.files else repository.read(name)
-        if code and source and not re.search(rf"\b{code[1]}\b", source):
+        if code and source and not re.search(DEFINED.format(code[1]), source):
             wrong.append(f"{where}: {target} has no `{code[1]}`")
     return wrong
 
@@ -148,6 +158,31 @@ def paths(repository: Repository, page: str) -> list[str]:
         if not repository.exists(path):
             wrong.append(f"{place(page, text, match.start())}: `{path}` does not exist")
     return wrong
+
+
+def maps(repository: Repository) -> list[str]:
+    """What the map of the repository leaves out, or names although it does not exist."""
+    page, wrong = "docs/architecture.md", []
+    for heading, base, complete, with_files in MAPS:
+        if base and base not in repository.folders:
+            continue
+        part = re.search(rf"^{heading}\n(.*?)(?=^#|\Z)", repository.read(page), re.MULTILINE | re.DOTALL)
+        rows = re.findall(r"^\| (`[^|]*) \|", part[1], re.MULTILINE) if part else []
+        given = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+        named = {normal(f"{base}/{name.split('<')[0]}") for whole in given for name in alternatives(whole)}
+        wrong += [f"{page}: `{name}` under \"{heading}\" does not exist" for name in sorted(named)
+                  if not repository.exists(name)]
+        places = [*repository.folders, *(repository.files if with_files else ())]
+        wrong += [f"{page}: the table under \"{heading}\" lacks {name}" for name in sorted(places)
+                  if str(Path(name).parent).replace(".", "", 1) in complete and not name.startswith(".")
+                  and not name.endswith("/lib.rs") and not any((f"{at}/").startswith(f"{name}/") for at in named)]
+    return wrong
+
+
+def alternatives(pattern: str) -> list[str]:
+    """The paths that a pattern such as `bindings/{c,go}` stands for."""
+    choice = re.search(r"\{([^}]*)\}", pattern)
+    return [pattern.replace(choice[0], one) for one in choice[1].split(",")] if choice else [pattern]
 
 
 @functools.cache
@@ -237,7 +272,7 @@ def records(repository: Repository) -> list[str]:
 def check(root: Path) -> tuple[list[str], int]:
     """What is wrong, and how many files were looked at."""
     repository = Repository(root)
-    wrong = records(repository)
+    wrong = records(repository) + maps(repository)
     for name in repository.files:
         if name.endswith(".md"):
             wrong += links(repository, name)

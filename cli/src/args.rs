@@ -218,7 +218,7 @@ pub struct ServerArgs {
     pub limits: LimitArgs,
 }
 
-/// What the server tells of histories.
+/// Which events the server shows of a job's history.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Histories")]
 pub struct HistoryArgs {

@@ -155,7 +155,7 @@ impl Remote {
     /// Whether the server has an operation at `path` that can be read.
     ///
     /// # Errors
-    /// Any answer that says neither yes nor no, such as the refusal of a key; no answer.
+    /// An answer that does not show it, such as the refusal of a key; no answer.
     pub async fn knows(&self, path: &str) -> Result<bool, Failure> {
         let response = self.transport.request(Request::get(path.to_owned())).await.map_err(ojs::Error::from)?;
         match response.status {

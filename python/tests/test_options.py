@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from dataclasses import fields
+from datetime import datetime, timedelta, timezone
 from typing import Any, Callable
 
 import pytest
 from support import Recorder
 
 import openjobspec as ojs
+from openjobspec.options import JobOptions
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"retry": {"maxAttempts": 5}}, "unknown option 'maxAttempts' of retry; did you mean 'max_attempts'\\? There are max_attempts, initial_interval"),
@@ -127,3 +129,22 @@ def test_jobs_are_listed_by_page_and_filter(client: ojs.Client, url: str) -> Non
         client.list_jobs(page=0)
     with pytest.raises(ojs.InvalidRequestError, match="use one of"):
         client.list_jobs(state="waiting")
+
+
+def test_each_declared_option_is_sent() -> None:
+    """An option that the template of options.py does not write would be accepted and never sent."""
+    time = datetime(2030, 1, 1, tzinfo=timezone.utc)
+    given: dict[str, Any] = {
+        "delay_until": time,
+        "expires_at": time,
+        "unique": True,
+        "train": "t",
+        "rate_limit": {"key": "k"},
+        "tags": ["a"],
+        "extra": {"x_own": 1},
+    }
+    in_envelope = {"id", "meta", "schema"}
+    declared = [field for field in fields(JobOptions) if field.init and field.name not in in_envelope]
+    for field in declared:
+        value = given.get(field.name, "1" if str(field.type).startswith("str") else 1)
+        assert JobOptions(**{field.name: value}).options(), field.name

@@ -3,12 +3,15 @@ import argparse
 import contextlib
 import io
 import os
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
 import check
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 #: Fails the first time, like a test that waits too short a time beside other suites; passes the second time.
 FIRST_TIME = """
@@ -68,7 +71,22 @@ class Runs(unittest.TestCase):
             status, lines, _ = self.run_plan("echo '1 passed, 0 failed'", cases=cases, only=False)
             self.assertEqual(status, int(cases))
             self.assertIn("NO CONFORMANCE CASES", "\n".join(lines))
+            self.assertTrue(any(line.startswith("conformance ") and "ABSENT" in line for line in lines), lines)
             self.assertEqual(lines[-1], f"2 passed, {int(cases)} failed")
+
+
+class ContinuousIntegration(unittest.TestCase):
+    """What .ci/run asks of make."""
+
+    def test_absent_conformance_cases_fail_it(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            make = Path(folder, "make")
+            make.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+            make.chmod(0o755)
+            path = f"{folder}:{os.environ['PATH']}"
+            environment = os.environ | {"PATH": path}
+            run = subprocess.run([ROOT / ".ci" / "run"], env=environment, capture_output=True, text=True)
+        self.assertEqual((run.returncode, run.stdout), (0, "test\nCHECK=--ci --require-cases\n"), run.stderr)
 
 
 class Cases(unittest.TestCase):

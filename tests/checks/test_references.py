@@ -6,12 +6,14 @@ from pathlib import Path
 
 import references
 
+MAP = "# Architecture\n\n## Map\n\n| folder | what |\n|---|---|\n| `core`, `docs` | code, pages |\n"
+
 GOOD = {
     "docs/spec/README.md": "# Pages\n\n### Framework Adapters\n\n**5.2** Configuration\n",
     "docs/spec/protocol.md": "# Protocol\n\n## 6. JSON\n### 6.2 Numbers\n",
     "docs/spec/extensions.md": "# Extensions\n\n## 4. Limits\n",
     "docs/spec/dialects.md": "# Dialects\n\n### 0.1 Three\n",
-    "docs/architecture.md": "# Architecture\n\n**D5. Leases.** Text.\n",
+    "docs/architecture.md": MAP + "\n**D5. Leases.** Text.\n",
     "docs/adr/README.md": "| [3](0003-one.md) | One writer | 2026-11-21 | accepted | |\n",
     "docs/adr/0003-one.md": "# 3. One writer\n\nDate: 2026-11-21. Status: accepted.\n",
     "core/job.rs": "fn enqueue() {}\n",
@@ -47,6 +49,25 @@ class References(unittest.TestCase):
         self.refused("docs/page.md", "[job](../core/jobs.rs)\n", "does not exist")
         self.refused("docs/page.md", "[job](adr/README.md#nothing)\n", "no heading #nothing")
         self.refused("docs/page.md", "[`dequeue`](../core/job.rs)\n", "has no `dequeue`")
+
+    def test_a_name_must_be_defined_where_its_link_leads(self) -> None:
+        call = {"core/caller.rs": "fn run() { enqueue() }\n", "docs/page.md": "[`enqueue`](../core/caller.rs)\n"}
+        wrong = wrong_with(call)
+        self.assertEqual(len(wrong), 1, wrong)
+        self.assertIn("has no `enqueue`", wrong[0])
+
+    def test_the_map_names_each_folder_and_nothing_else(self) -> None:
+        self.refused("bench/run.py", "", "lacks bench")
+        self.refused("docs/architecture.md", f"{MAP}| `cli` | tool |\n\n**D5. Leases.**\n", "`cli` under \"## Map\"")
+        engine = "\n### Inside the engine\n\n| folder | what |\n|---|---|\n| `http/`, `main.rs` | routes |\n"
+        files = {"core/engine/src/http/a.rs": "", "core/engine/src/main.rs": "", "core/engine/src/lib.rs": ""}
+        page = {"docs/architecture.md": f"{MAP}{engine}\n**D5. Leases.**\n"}
+        lacks = "docs/architecture.md: the table under \"{}\" lacks {}"
+        self.assertEqual(wrong_with(files | page), [lacks.format("## Map", "core/engine")])
+        page = {"docs/architecture.md": f"{MAP}| `core/engine` | it |\n{engine}\n**D5. Leases.**\n"}
+        self.assertEqual(wrong_with(files | page), [])
+        wrong = wrong_with(files | page | {"core/engine/src/threads.rs": ""})
+        self.assertEqual(wrong, [lacks.format("### Inside the engine", "core/engine/src/threads.rs")])
 
     def test_paths_on_pages(self) -> None:
         self.refused("docs/page.md", "It is in `core/jobs.rs`.\n", "`core/jobs.rs` does not exist")

@@ -118,7 +118,7 @@ async fn retry_all(remote: &Remote, filter: &Filter, consent: &Consent) -> Resul
     retry(remote, &ids).await
 }
 
-/// Says what would come of a retry. A server without that operation leaves only the count.
+/// Prints the preview of a retry. From a server without previews only the count is printed.
 async fn foretell(remote: &Remote, query: &str, jobs: usize) -> Result<(), Failure> {
     let path = if query.is_empty() { "/dead-letter/preview".to_owned() } else { format!("/dead-letter/preview?{query}") };
     match remote.get(path).await {

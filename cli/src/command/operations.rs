@@ -154,10 +154,10 @@ pub async fn are_known(remote: &Remote) -> Result<bool, Failure> {
 }
 
 impl Begin {
-    /// What only servers with bulk operations can do.
+    /// Refuses the options that only servers with bulk operations understand.
     ///
     /// # Errors
-    /// An option of this kind that was given.
+    /// When such an option was given.
     pub fn check_without_operations(&self) -> Result<(), Failure> {
         let given = [("--detach", self.detach), ("--reason", self.reason.is_some())];
         let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };

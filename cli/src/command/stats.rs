@@ -29,7 +29,8 @@ pub struct Stats {
     /// From this time on (with --types), for example 2026-01-31T00:00:00Z.
     #[arg(long, value_name = "TIME", requires = "types")]
     since: Option<String>,
-    /// What comes first (with --types): enqueued, processed, failed, discarded, busy, latency or wait.
+    /// What the list is sorted by (with --types), the largest first: enqueued, processed, failed, discarded, busy,
+    /// latency or wait.
     #[arg(long, default_value = "busy", requires = "types")]
     sort: String,
 }
@@ -57,7 +58,7 @@ pub async fn run(stats: Stats, remote: Remote) -> Result<(), Failure> {
     })
 }
 
-/// The busiest types, or others that the sort puts first.
+/// Prints the types in the order that `--sort` names.
 async fn types(remote: &Remote, stats: &Stats) -> Result<(), Failure> {
     let mut path = format!("/admin/stats/types?sort={}&limit=200", segment(&stats.sort));
     if let Some(since) = &stats.since {

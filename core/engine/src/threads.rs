@@ -68,7 +68,7 @@ pub fn hold() {
     while *held > 0 {
         held = ENDED.wait(held).unwrap_or_else(PoisonError::into_inner);
     }
-    // Without it, in a thread that ends: then the child takes its chance.
+    // A thread that is itself ending cannot keep the lock, so another thread may end during its fork.
     let _ = HELD.try_with(|place| *place.borrow_mut() = Some(held));
 }
 

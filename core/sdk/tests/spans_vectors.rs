@@ -1,5 +1,6 @@
 //! `tests/vectors/spans.json`: which spans jobs have, with names, kinds, attributes and ends. Decided here, by the
-//! spans of the core; the languages must make the same. `OJS_WRITE=1 cargo test --test spans_vectors` writes it.
+//! spans of the core; the languages must make the same. `OJS_WRITE=1 cargo test --locked --workspace --test
+//! spans_vectors` writes it.
 #![cfg(all(feature = "embedded", feature = "opentelemetry"))]
 #![allow(
     clippy::unwrap_used,

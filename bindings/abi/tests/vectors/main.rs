@@ -1,6 +1,7 @@
 //! `tests/vectors/vectors.json`: what goes over the wire for what a user says, which error an answer becomes, in which order layers run,
 //! what a worker reports. Decided here, by the core; the language packages must do the same.
-//! `OJS_WRITE=1 cargo test -p ojs-abi --test vectors` writes what is expected; the rest of the file is written by hand.
+//! `OJS_WRITE=1 cargo test --locked --workspace --test vectors` writes what is expected; the rest of the file is
+//! written by hand.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

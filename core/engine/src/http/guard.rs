@@ -67,7 +67,7 @@ impl InForce {
     }
 }
 
-/// The request came with the cookie of a session instead of a key.
+/// The session of a request that came with a cookie instead of a key.
 #[derive(Debug, Clone)]
 pub struct InSession {
     /// When the session ends.
@@ -187,7 +187,7 @@ pub async fn fence(State(fence): State<Fence>, mut request: Request, next: Next)
     }
 }
 
-/// Refuses what a page from elsewhere has a browser send, and logs it.
+/// Refuses a request that a browser sends for a page of another site, and logs the refusal.
 ///
 /// # Errors
 /// As [`Hosts::check`].

@@ -75,11 +75,11 @@ pub fn router(engine: Engine, access: Option<Arc<Access>>, hosts: Option<Arc<Hos
 /// Where the paths of the protocol begin.
 const V1: &str = "/ojs/v1";
 
-/// What is around all routes.
+/// The checks in front of all routes.
 #[derive(Debug, Clone)]
 struct Frame {
     engine: Engine,
-    /// The names of a server that asks for no keys: it keeps pages of browsers from every route.
+    /// The host names of a server that asks for no keys: with them it refuses requests of foreign pages on every route.
     hosts: Option<Arc<Hosts>>,
 }
 

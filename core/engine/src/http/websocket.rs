@@ -139,7 +139,7 @@ impl Conversation {
         let mut next_ping = Instant::now() + PING_EVERY;
         // Every message of a client proves that it is there.
         let mut answer_until: Option<Instant> = None;
-        // Made once: with a session, each look at it is a query.
+        // Made once, because each call reads the session from the store.
         let mut over = std::pin::pin!(ended(self.key.clone()));
         loop {
             let until = answer_until.map_or(next_ping, |at| at.min(next_ping));

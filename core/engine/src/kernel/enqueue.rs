@@ -189,7 +189,7 @@ impl Transaction<'_> {
         if matches!(policy.on_conflict, OnConflict::Reject | OnConflict::Ignore) {
             return self.tables.find_unique(&policy.key, &policy.states, since);
         }
-        // A job that has ended cannot make room, and need not.
+        // Only a job that has not ended can be replaced.
         self.tables.find_unique(&policy.key, &policy.live_states(), since)
     }
 

@@ -1,4 +1,4 @@
-//! What a dead letter would meet if it ran again now.
+//! What would happen to a dead letter that ran again now.
 use std::collections::HashSet;
 
 use ojs_model::{JobId, Timestamp};
@@ -29,12 +29,12 @@ impl Effect {
     }
 }
 
-/// What one job would meet. Features add to it by their hook `foresee`.
+/// What would happen to one job. Features add to it in their hook `foresee`.
 #[derive(Debug)]
 pub struct Forecast<'a> {
     /// The job, with the row that it would have.
     pub job: JobView,
-    /// The time of the reading.
+    /// The time at which the preview was read.
     pub at: Timestamp,
     /// What the jobs before it in the same preview would take: a uniqueness key, the head of a train.
     pub taken: &'a mut HashSet<String>,

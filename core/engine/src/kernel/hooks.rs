@@ -54,7 +54,7 @@ pub type Walk = (i64, i64);
 pub type OnLease = fn(&mut Transaction<'_>, &mut JobView) -> Hooked;
 /// Adds why a waiting job is not running.
 pub type Explain = fn(&mut dyn Tables, &JobRow, &mut Explanation) -> Hooked;
-/// Adds what a dead letter would meet if it ran again.
+/// Adds what would happen to a dead letter that ran again.
 pub type Foresee = fn(&mut dyn Tables, &mut Forecast<'_>) -> Hooked;
 /// A claim begins, of the worker that it names.
 pub type OnClaim = fn(&mut Transaction<'_>, &Claim, Option<&WorkerRow>);
@@ -160,7 +160,7 @@ pub struct Feature {
     pub audit: Option<Checks>,
     /// Says why it keeps a waiting job from running, if it does; changes nothing.
     pub explain: Option<Explain>,
-    /// Says what a dead letter would meet if it ran again, beside what `explain` says; changes nothing.
+    /// Adds what would happen to a dead letter that ran again, beside the reasons of `explain`. It changes nothing.
     pub foresee: Option<Foresee>,
 }
 

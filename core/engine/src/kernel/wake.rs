@@ -23,7 +23,7 @@ const ENDPOINTS: &str = "endpoints:";
 const OPERATIONS: &str = "operations:";
 /// How the names of [`Signal::Operation`] begin.
 const OPERATION: &str = "operation:";
-/// How the names of [`Signal::Session`] begin.
+/// Prefix of the names of [`Signal::Session`].
 const SESSION: &str = "session:";
 
 /// What wakes waiting requests beside new jobs.

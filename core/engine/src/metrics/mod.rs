@@ -57,7 +57,7 @@ pub(crate) const GROUP: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 
 pub struct Metrics {
     pub(crate) jobs: Mutex<HashMap<QueueAndType, Series>>,
     pub(crate) store: Mutex<StoreFigures>,
-    /// By route. It is asked with each request, so a known route is looked up without a copy of its name.
+    /// The figures by route. Each request looks one up, so a known route is found without a copy of its name.
     pub(crate) requests: Mutex<HashMap<String, RouteFigures>>,
     pub(crate) bulk: Mutex<BulkFigures>,
     pub(crate) progress: Mutex<ProgressFigures>,

@@ -25,7 +25,7 @@ impl<K: Clone + Eq + Hash> Texts<K> {
         let mut kept = built;
         self.0.rcu(|texts| {
             let mut texts = texts.as_deref().cloned().unwrap_or_default();
-            // Another thread may have been faster: its text stays.
+            // Another thread may have added the text meanwhile: that one is kept.
             kept = texts.entry(key.clone()).or_insert(built);
             Some(Arc::new(texts))
         });

@@ -10,6 +10,7 @@ use tower::ServiceExt;
 use crate::admin_http::{call, get, post};
 use crate::streams::Listener;
 use crate::support::Bench;
+use crate::tenants::{ask, job};
 
 crate::on_every_store!(
     without_a_key_only_health_answers,
@@ -287,4 +288,32 @@ async fn streams_end_with_their_key(b: Bench) {
     for (_, stream) in &mut going_on {
         assert!(stream.next().await.is_some());
     }
+}
+
+#[tokio::test]
+async fn a_key_speaks_for_the_tenant_that_it_is_bound_to() {
+    let b = Bench::memory().await;
+    let path = b.dir.path().join("keys.json");
+    let (bound, free) = KeyFile::change(&path, true, |file| {
+        let bound = file.add("shop", vec![Role::Admin], ojs_model::Timestamp::from_millis(0))?;
+        file.bind("shop", "acme")?;
+        Ok((bound, file.add("root", vec![Role::Admin], ojs_model::Timestamp::from_millis(0))?))
+    })
+    .unwrap();
+    let access = Arc::new(Access::open(&path).unwrap());
+    let router = || b.engine.guarded_router(Arc::clone(&access));
+    let (bound, free) = (format!("Bearer {bound}"), format!("Bearer {free}"));
+    let other = b.job_of("blog").await;
+    let (status, _, body) = ask(router(), &[("Authorization", &bound)], "POST", "/jobs", &job("t", json!([]))).await;
+    assert_eq!((status, &body["job"]["meta"]["tenant_id"]), (201, &json!("acme")), "{body}");
+    let foreign = format!("/jobs/{other}");
+    assert_eq!(ask(router(), &[("Authorization", &bound)], "GET", &foreign, &Value::Null).await.0, 404);
+    let posing = [("Authorization", bound.as_str()), ("X-OJS-Tenant", "blog")];
+    assert_eq!(ask(router(), &posing, "GET", &foreign, &Value::Null).await.0, 403);
+    assert_eq!(ask(router(), &[("Authorization", &free)], "GET", &foreign, &Value::Null).await.0, 200);
+    // An administrator of one tenant is none of the server.
+    assert_eq!(ask(router(), &[("Authorization", &bound)], "GET", "/admin/stats", &Value::Null).await.0, 403);
+    assert_eq!(ask(router(), &[("Authorization", &free)], "GET", "/admin/stats", &Value::Null).await.0, 200);
+    let metrics = Request::builder().uri("/metrics").header("Authorization", &bound).body(Body::empty()).unwrap();
+    assert_eq!(router().oneshot(metrics).await.unwrap().status(), 403);
 }

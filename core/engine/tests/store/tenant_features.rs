@@ -177,7 +177,7 @@ async fn what_a_tenant_has_set_up_is_deleted_with_it(b: Bench) {
         let (_, all) = b.http("GET", path, "").await;
         assert_eq!(all[member].as_array().map(Vec::len), Some(1), "{path}: what is left is of the other tenant: {all}");
     }
-    // No cron entry makes the tenant anew.
+    // No cron entry is left that would create the tenant again.
     b.advance(std::time::Duration::from_secs(120)).await;
     assert_eq!(b.http("GET", "/admin/tenants/acme", "").await.0, 404);
     assert_eq!(b.http("GET", "/admin/tenants/blog", "").await.0, 200);

@@ -117,10 +117,10 @@ async fn a_tenant_does_not_change_what_all_share(b: Bench) {
         }
         assert_eq!(b.of(tenant, "GET", "/schemas/pay/1.0.0", Value::Null).await.0, 200, "it may read it");
     }
-    // What jobs without a tenant are compared with is shared: it is registered by operators.
+    // Jobs without a tenant are compared with the shared schemas, which operators register.
     assert_eq!(register(&b, Some("_default"), "2.0.0", json!({})).await.0, 403);
     assert_eq!(b.http("GET", "/schemas/pay", "").await.1["schema"]["mode"], "strict");
-    // Its own versions it may change.
+    // The tenant may change its own versions.
     registered(&b, Some("acme"), "1.0.0", one("string")).await;
     assert_eq!(b.of("acme", "PATCH", "/schemas/pay/1.0.0", json!({"mode": "off"})).await.1["schema"]["mode"], "off");
     assert_eq!(b.of("acme", "POST", "/jobs", pay(json!(1))).await.0, 201);

@@ -1,12 +1,9 @@
 //! Tenants: to whom a job belongs, who sees it, and what a tenant may use.
-use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use http_body_util::BodyExt;
-use ojs_engine::access::{Access, KeyFile, Role};
 use ojs_engine::{Engine, MissingTenant};
-use ojs_model::Timestamp;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -467,32 +464,4 @@ async fn a_server_may_want_a_tenant_of_each_job() {
     for (path, body) in [("/workflows", flow(&own)), ("/cron", entry(&own))] {
         assert_eq!(ask(engine.router(), &[], "POST", path, &body).await.0, 201, "{path}");
     }
-}
-
-#[tokio::test]
-async fn a_key_speaks_for_the_tenant_that_it_is_bound_to() {
-    let b = Bench::memory().await;
-    let path = b.dir.path().join("keys.json");
-    let (bound, free) = KeyFile::change(&path, true, |file| {
-        let bound = file.add("shop", vec![Role::Admin], Timestamp::from_millis(0))?;
-        file.bind("shop", "acme")?;
-        Ok((bound, file.add("root", vec![Role::Admin], Timestamp::from_millis(0))?))
-    })
-    .unwrap();
-    let access = Arc::new(Access::open(&path).unwrap());
-    let router = || b.engine.guarded_router(Arc::clone(&access));
-    let (bound, free) = (format!("Bearer {bound}"), format!("Bearer {free}"));
-    let other = b.job_of("blog").await;
-    let (status, _, body) = ask(router(), &[("Authorization", &bound)], "POST", "/jobs", &job("t", json!([]))).await;
-    assert_eq!((status, &body["job"]["meta"]["tenant_id"]), (201, &json!("acme")), "{body}");
-    let foreign = format!("/jobs/{other}");
-    assert_eq!(ask(router(), &[("Authorization", &bound)], "GET", &foreign, &Value::Null).await.0, 404);
-    let posing = [("Authorization", bound.as_str()), ("X-OJS-Tenant", "blog")];
-    assert_eq!(ask(router(), &posing, "GET", &foreign, &Value::Null).await.0, 403);
-    assert_eq!(ask(router(), &[("Authorization", &free)], "GET", &foreign, &Value::Null).await.0, 200);
-    // An administrator of one tenant is none of the server.
-    assert_eq!(ask(router(), &[("Authorization", &bound)], "GET", "/admin/stats", &Value::Null).await.0, 403);
-    assert_eq!(ask(router(), &[("Authorization", &free)], "GET", "/admin/stats", &Value::Null).await.0, 200);
-    let metrics = Request::builder().uri("/metrics").header("Authorization", &bound).body(Body::empty()).unwrap();
-    assert_eq!(router().oneshot(metrics).await.unwrap().status(), 403);
 }

@@ -1,4 +1,4 @@
-//! Figures of job types: told apart, ordered, kept by minutes and then by hours.
+//! Figures of job types: counted by type, sorted, kept by minutes and then by hours.
 use ojs_engine::command::Reset;
 use ojs_model::Timestamp;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ impl Bench {
         body
     }
 
-    /// A job of a type that takes so long and completes, or fails for good.
+    /// Runs one job of a type for this time; the job completes, or fails for good.
     async fn ran(&self, kind: &str, millis: u64, completes: bool) {
         self.enqueue(&format!(r#"{{"type":"{kind}","args":[],"options":{{"queue":"q","retry":{{"max_attempts":1}}}}}}"#)).await;
         let job = self.claim(1).await.remove(0);

@@ -147,7 +147,7 @@ async fn a_waiting_fetch_gets_no_job_once_its_key_is_revoked(b: Bench) {
         (status, serde_json::from_slice::<serde_json::Value>(&bytes).unwrap())
     };
     let revoke = async {
-        // Both have looked once, and wait.
+        // Both have found no job, and wait.
         while b.http("GET", "/admin/workers", "").await.1["items"].as_array().is_none_or(|workers| workers.len() < 2) {
             tokio::task::yield_now().await;
         }
@@ -161,7 +161,7 @@ async fn a_waiting_fetch_gets_no_job_once_its_key_is_revoked(b: Bench) {
         assert_eq!((status, body["error"]["code"].as_str()), (401, Some("unauthenticated")), "{body}");
         assert!(body["error"]["message"].as_str().unwrap().contains("while the request waited"), "{body}");
     }
-    // A claim that was under way is undone, so the job is there for others.
+    // A claim that had begun is undone, so another worker can claim the job.
     let claimed = async {
         loop {
             if let Some(job) = b.claim(1).await.pop() {

@@ -58,7 +58,7 @@ thread_local! {
 fn random() -> u64 {
     let (mut generator, process) = (rand::rng(), std::process::id());
     if SEEDED_IN.replace(process) != process && generator.reseed().is_err() {
-        // The system gave no seed. The next call asks again, and the process keeps parent and child apart below.
+        // The system gave no seed. The next call asks again; until then the process id makes the bits differ.
         SEEDED_IN.set(0);
     }
     generator.next_u64() ^ u64::from(process)

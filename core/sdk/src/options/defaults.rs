@@ -29,7 +29,7 @@ use crate::request::JobRequest;
 /// Names and values as JSON text, checked.
 type Options = Arc<[(String, String)]>;
 
-/// Without a lock: a process may fork while another of its threads looks.
+/// It has no lock, because a process may fork while another of its threads holds it.
 static TABLE: Lazy<ArcSwap<HashMap<String, Options>>> = Lazy::new(ArcSwap::default);
 /// Most programs set none: then an enqueue does not look.
 static ANY: AtomicBool = AtomicBool::new(false);

@@ -39,14 +39,14 @@ pub(crate) enum Which {
     Named(Vec<JobId>),
 }
 
-/// Looks at what a replay would meet.
+/// Reads what would happen to dead letters that were replayed now.
 #[derive(Debug, Clone)]
 pub(crate) struct PreviewReplay {
     pub(crate) which: Which,
     pub(crate) at: Timestamp,
 }
 
-/// Jobs that meet the same reason.
+/// One reason, and how many jobs it applies to.
 #[derive(Debug)]
 struct Met {
     effect: Effect,
@@ -55,7 +55,7 @@ struct Met {
     first: JobId,
 }
 
-/// What would come of it.
+/// The counts, the reasons and the first jobs of a preview.
 #[derive(Debug, Default)]
 pub(crate) struct Preview {
     matched: usize,
@@ -114,7 +114,7 @@ struct Looker {
 type Group = (i64, i64, i64, i64);
 
 impl Looker {
-    /// All that one job would meet.
+    /// Collects the reasons that apply to one job.
     fn look(&mut self, tables: &mut dyn Tables, before: JobRow) -> Result<Vec<(Effect, Reason)>, StoreError> {
         if !before.state.accepts(Trigger::Replay) {
             return Ok(vec![refused(&OjsError::wrong_state(before.id, before.state, "discarded"))]);
@@ -198,8 +198,8 @@ impl Preview {
         }
     }
 
-    /// Counts a reason. One that names a job is the same for all jobs that it holds for; what holds a queue is told
-    /// apart from what holds another one.
+    /// Counts a reason. Refusals and warnings are counted by their code. Reasons to wait are counted by their message,
+    /// which names the queue, and by their code when there are too many.
     fn meet(&mut self, id: JobId, effect: Effect, reason: Reason) {
         let is_full = self.met.len() >= REASONS;
         let by_code = is_full || effect != Effect::Waits;

@@ -19,7 +19,7 @@ use crate::kernel::typed::{Command, Query};
 use crate::kernel::view::visible_view;
 use crate::store::tables::Tables;
 
-/// What of a history is shown.
+/// Which events of a history are shown.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown {
     /// Nothing that happened before this time, milliseconds since the epoch.

@@ -52,7 +52,7 @@ pub trait HistoryTables: RecordTables {
         Records::of(self).put(row)
     }
 
-    /// Forgets it, with the job.
+    /// Deletes the record. It is called when the job is deleted.
     ///
     /// # Errors
     /// A store that cannot be written.

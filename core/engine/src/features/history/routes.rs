@@ -46,7 +46,7 @@ pub async fn get(
     Ok(Json::ok(engine.query(GetHistory(id, kept(&engine)?)).await?.page(after, limit)))
 }
 
-/// What the options of the server leave of histories.
+/// Which events the options of the server allow in a history.
 fn kept(engine: &Engine) -> Result<Shown, OjsError> {
     let HistoryOptions { enabled, retention, max_events } = engine.options().history;
     if !enabled {
@@ -112,7 +112,7 @@ fn bucket(row: &StatRow) -> Value {
     })
 }
 
-/// 501 for what the document lets a server leave out.
+/// 501 for what the specification calls optional and this server does not keep.
 fn not_kept(field: &str, message: &str, hint: &str) -> OjsError {
     let mut error = OjsError::new(ErrorCode::Unsupported, message).with_details(json!({"field": field})).with_hint(hint);
     error.status = 501;

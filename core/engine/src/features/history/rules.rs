@@ -20,7 +20,7 @@ impl Transaction<'_> {
         Ok(events)
     }
 
-    /// Forgets with a job that its history was deleted.
+    /// Deletes the record of a deleted history when its job is deleted.
     pub(super) fn erase_history_cut(&mut self, row: &JobRow) -> Result<()> {
         if row.has(flag::CUT) { self.tables.forget_history_cut(row.id) } else { Ok(()) }
     }

@@ -41,7 +41,7 @@ pub(super) fn explain(tables: &mut dyn Tables, row: &JobRow, found: &mut Explana
     Ok(())
 }
 
-/// A replay into a deleted queue makes the queue anew; one that drains takes replayed jobs, and no others.
+/// A replay into a deleted queue creates the queue again. A draining queue takes replayed jobs, and no others.
 pub(super) fn foresee(tables: &mut dyn Tables, found: &mut Forecast<'_>) -> Result<(), StoreError> {
     let queue = tables.queue_by_num(found.job.row.queue)?;
     let name = &queue.name;

@@ -66,7 +66,8 @@ pub(crate) enum Name {
     Uri(String),
 }
 
-/// The tenant of the running command that has schemas of its own, and no other view of the shared ones.
+/// The tenant of the running command, which may have schemas of its own; `None` for the default tenant and for
+/// operators.
 fn tenant_of(tables: &mut dyn Tables) -> Option<Arc<str>> {
     tables.names().scope.id().filter(|id| &***id != DEFAULT_TENANT).cloned()
 }

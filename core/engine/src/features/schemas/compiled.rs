@@ -22,7 +22,7 @@ struct Kept {
     bytes: usize,
 }
 
-/// Without a lock: a process may fork while another of its threads looks.
+/// It has no lock, because a process may fork while another of its threads holds it.
 static KEPT: ArcSwapOption<Kept> = ArcSwapOption::const_empty();
 
 /// The schema of a row.
@@ -41,7 +41,7 @@ pub(super) fn compiled(tables: &mut dyn Tables, row: &SchemaRow) -> Result<Arc<S
     Ok(schema)
 }
 
-/// What is kept with one schema more, whose text has so many bytes.
+/// The kept schemas and one more, whose text has `bytes` bytes.
 fn with(kept: Option<&Kept>, digest: &[u8], bytes: usize, schema: &Arc<Schema>) -> Kept {
     let mut kept = kept.filter(|kept| kept.bytes + bytes <= MAX_BYTES).cloned().unwrap_or_default();
     if kept.schemas.insert(digest.to_vec(), Arc::clone(schema)).is_none() {

@@ -100,6 +100,12 @@ impl SchemaRow {
         self.job_type.split_once(OF).map_or(&self.job_type, |(_, job_type)| job_type)
     }
 
+    /// The tenant that its URI names; the same as [`tenant`](Self::tenant) in a sound store.
+    #[must_use]
+    pub(super) fn tenant_of_uri(&self) -> Option<&str> {
+        self.uri.split_once(OF_URI).map(|(tenant, _)| tenant)
+    }
+
     /// The URI without the tenant.
     #[must_use]
     pub fn own_uri(&self) -> &str {

@@ -1,12 +1,11 @@
-//! The end of a session, for those who have to notice it: streams that were opened with its cookie.
+//! The end of a session. Streams that were opened with its cookie wait for it, and end then.
 use std::time::Duration;
 
 use crate::engine::Engine;
 use crate::features::sessions::commands::GetSession;
 use crate::kernel::wake::Signal;
 
-/// How often a session is looked up although nothing has ended it: a node that was cut off from the others misses what
-/// they say.
+/// How often a session is looked up without a signal. A node that was cut off from the others has missed their signals.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// Resolves when a session is over: it was ended, it made room for another one, or its time has passed. It never
@@ -27,7 +26,7 @@ pub async fn over(engine: &Engine, id: &str) {
         tokio::select! {
             () = ended.woken() => {}
             () = tokio::time::sleep(pause) => {}
-            // What the cookie has opened ends with the engine.
+            // Streams end when their engine closes.
             () = engine.closed() => return std::future::pending().await,
         }
     }

@@ -156,7 +156,7 @@ record! {
         pub span: i64,
         /// Number of the queue.
         pub queue: i64,
-        /// Who counted.
+        /// The node that counted.
         pub node: i64,
         /// Accepted jobs.
         pub enqueued: i64,
@@ -255,7 +255,7 @@ impl<T: RecordTables + ?Sized> StatTables for T {}
 #[derive(Debug, Clone)]
 pub struct Minutes {
     node: i64,
-    /// Names that are told apart within one minute.
+    /// Names that are counted one by one within one minute.
     most: usize,
     rows: BTreeMap<(i64, i64), (StatRow, bool)>,
 }

@@ -1,7 +1,7 @@
 //! Figures of job types over time: the same as those of queues, kept by minutes for two hours and by hours for a month.
 //!
-//! The number of job types has no bound, so 200 are told apart in a minute of a node, and 200 in an hour; the others
-//! are counted together. What is read is bounded by that and by the length of time, however many jobs there are.
+//! The number of job types has no bound, so a node counts 200 types one by one in a minute, and 200 in an hour; it
+//! counts the others together. What is read is bounded by that and by the length of time, however many jobs there are.
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::kernel::typed::Query;
 use crate::store::record::{RecordTables, Records, Scan, record};
 use crate::store::tables::Tables;
 
-/// Types that are told apart in one minute or hour.
+/// Types that are counted one by one in a minute or an hour.
 pub(crate) const MAX_TYPES: usize = 200;
 /// How long minutes of types are kept.
 const KEEP_TYPE_MINUTES: i64 = 2 * HOUR;
 /// Rows that one prune sums up or drops.
 const ROLLED: usize = 5_000;
-/// The name of all types that are not told apart.
+/// The name under which all other types are counted together.
 pub(super) const OTHER: &str = "_other";
 
 record! {
@@ -31,9 +31,9 @@ record! {
         pub at: i64,
         /// [`MINUTE`] or [`HOUR`].
         pub span: i64,
-        /// Number of the type; 0 for those that are not told apart.
+        /// Number of the type; 0 for the types that are counted together.
         pub job_type: i64,
-        /// Who counted.
+        /// The node that counted.
         pub node: i64,
         /// Accepted jobs.
         pub enqueued: i64,
@@ -65,7 +65,7 @@ impl From<TypeRow> for StatRow {
     }
 }
 
-/// Figures of types that are kept. A store that cannot be read or written is the error of all.
+/// The stored figures of types. Each method returns an error when the store cannot be read or written.
 pub(crate) trait TypeTables: RecordTables {
     /// Writes rows, replacing those of the same time, span, type and node.
     fn put_type_stats(&mut self, rows: Vec<StatRow>) -> Result<()> {

@@ -24,7 +24,7 @@ pub(super) fn explain(tables: &mut dyn Tables, row: &JobRow, found: &mut Explana
     Ok(())
 }
 
-/// What the state of a train keeps its jobs from.
+/// Why the state of a train keeps a job from running.
 pub(super) fn of_train(train: &TrainRow) -> Reason {
     let id = &train.id;
     match train.state {

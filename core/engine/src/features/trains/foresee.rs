@@ -1,4 +1,5 @@
-//! What a dead letter of a train would meet if it ran again: the rule of `Transaction::rejoin_train`, without a change.
+//! What would happen to a dead letter of a train that ran again. It follows `Transaction::rejoin_train` and changes
+//! nothing.
 use super::answer::train_id;
 use super::explain::{blocked, of_train};
 use super::records::TrainState;

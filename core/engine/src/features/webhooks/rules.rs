@@ -111,7 +111,7 @@ impl Transaction<'_> {
         Ok(row)
     }
 
-    /// Deletes the subscriptions of a tenant, whose record is about to go.
+    /// Deletes the subscriptions of a tenant that is being deleted.
     pub(crate) fn delete_subscriptions_of(&mut self, tenant: &str) -> Applied<()> {
         let own = self.tables.subscriptions()?.into_iter().filter(|row| row.tenant == tenant);
         for id in own.map(|row| row.id) {

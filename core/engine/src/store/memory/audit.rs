@@ -31,6 +31,8 @@ impl AuditTables for MemoryTables {
             }
         };
         compare("ready", &right.ready, &self.ready, right.ready == self.ready);
+        compare("versions", &right.versions, &self.versions, right.versions == self.versions);
+        compare("fair", &right.fair, &self.fair, right.fair == self.fair);
         compare("due", &right.due, &self.due, right.due == self.due);
         compare("leases", &right.leases, &self.leases, right.leases == self.leases);
         compare("expiring", &right.expiring, &self.expiring, right.expiring == self.expiring);
@@ -52,6 +54,7 @@ mod tests {
 
     use crate::kernel::audit;
     use crate::kernel::counters::Counters;
+    use crate::kernel::job::JobRow;
     use crate::kernel::transaction::Transaction;
     use crate::store::memory::MemoryTables;
 
@@ -64,16 +67,29 @@ mod tests {
         drop(transaction.enqueue(&[Arc::new(job)]).unwrap());
         transaction.finish().unwrap();
         assert_eq!(audit::run(&mut tables, &[]).unwrap().findings, []);
-        let damage: [fn(&mut MemoryTables); 4] = [
-            |tables| tables.ready.clear(),
-            |tables| _ = tables.due.insert((1, 1)),
-            |tables| tables.ids.clear(),
-            |tables| tables.uniques.clear(),
+        let damages: [(&str, fn(&mut MemoryTables)); 10] = [
+            ("ready", |tables| tables.ready.clear()),
+            ("versions", |tables| _ = tables.versions.insert((1, 1, 1, 1, 1, 1))),
+            ("fair", |tables| _ = tables.fair.insert((1, 1, 1, 1, 1))),
+            ("due", |tables| _ = tables.due.insert((1, 1))),
+            ("leases", |tables| _ = tables.leases.insert((1, 1))),
+            ("expiring", |tables| _ = tables.expiring.insert((1, 1))),
+            ("dead", |tables| _ = tables.dead.insert((1, 1))),
+            ("keys", |tables| {
+                let row = tables.jobs.values().next().map(|stored| JobRow { limit: 7, ..stored.row.clone() });
+                tables.keys.index(&row.unwrap());
+            }),
+            ("ids", |tables| tables.ids.clear()),
+            ("uniques", |tables| tables.uniques.clear()),
         ];
-        for (wanted, damage) in ["ready", "due", "ids", "uniques"].into_iter().zip(damage) {
+        for (name, damage) in damages {
+            let subject = format!("the set `{name}`");
+            let is_found = |tables: &mut MemoryTables| {
+                audit::run(tables, &[]).unwrap().findings.iter().any(|found| found.subject == subject)
+            };
+            assert!(!is_found(&mut tables), "{name} before it was damaged");
             damage(&mut tables);
-            let found = audit::run(&mut tables, &[]).unwrap().findings;
-            assert!(found.iter().any(|finding| finding.subject.contains(wanted)), "{wanted}: {found:?}");
+            assert!(is_found(&mut tables), "{name}");
         }
     }
 }

@@ -61,7 +61,7 @@ pub fn migrate(transaction: &Transaction<'_>) -> Result<()> {
         transaction.execute_batch(include_str!("migrations/0006.sql"))?;
     }
     if version < 7 {
-        // A new file gets these indexes when it needs them. An old one keeps them: another process may have it open.
+        // A new file gets these indexes when it needs them. An old file keeps them: another process may have it open.
         if version == 0 {
             transaction.execute_batch(&super::optional::drop_all())?;
         }

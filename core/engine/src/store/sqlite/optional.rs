@@ -1,8 +1,8 @@
 //! Indexes that a file gets when it first needs them.
 //!
-//! Each index of the jobs takes time from every insert and every update, also where it holds no job. Those of features
-//! that many programs never use are made with the first job that belongs into them ([decision 69]). A file that lacks
-//! one has no such job, so there is nothing to be found.
+//! Each index of the jobs makes every insert and every update slower, even when no job is in the index. Many programs
+//! never use some features, so the indexes of these features are made with the first job that needs them
+//! ([decision 69]). A file without such an index has no such job, so a search by it finds nothing.
 //!
 //! [decision 69]: ../../../../../docs/adr/0069-optional-indexes.md
 use rusqlite::OptionalExtension;
@@ -108,7 +108,7 @@ impl SqliteTables {
         Optional::of(wanted).map_or(Ok(false), |optional| Ok(!self.has_indexes(optional)?))
     }
 
-    /// What to look for again after a rollback, which may have taken indexes back.
+    /// Forgets which indexes are known, because a rollback may have removed some.
     pub(super) fn forget_indexes(&self) {
         self.optional.set(0);
     }
@@ -166,7 +166,7 @@ mod tests {
         assert!(!tables.has_indexes(Optional::Tenants).unwrap());
         assert_eq!(found(&mut tables, 7), 0, "nothing to be found without the index");
         assert_eq!(found(&mut tables, UNKNOWN), 0, "a tenant that has had no jobs");
-        // What is taken back takes the index with it, and the next job brings it again.
+        // A rollback removes the index as well, and the next such job makes it again.
         tables.begin(true).unwrap();
         insert(&mut tables, 7);
         tables.rollback();

@@ -286,8 +286,8 @@ async fn jt_02_an_ack_through_a_node_that_has_claimed_nothing_hands_out_the_next
     assert_eq!(jobs.iter().map(|job| job.row.id).collect::<Vec<_>>(), ids[1..]);
 }
 
-/// There is no moment at which the job has ended and its train has not gone on: PostgreSQL says which transaction has
-/// written a row.
+/// The job ends and the next job of its train becomes available in one transaction: PostgreSQL shows which transaction
+/// wrote a row.
 #[tokio::test]
 async fn an_ack_and_the_advance_of_its_train_are_one_transaction() {
     let b = Bench::postgres().await;
