@@ -76,7 +76,7 @@ fn show(report: &mut Report, store: &str, measured: &[Series], trains: usize) {
         if name == "p50" {
             let ratio = beside.iter().zip(empty).map(|(beside, empty)| beside / empty).collect();
             let name = format!("{store}, claim beside trains to one in an empty store, {name}");
-            report.add(vec![Figure::ours(name, "×", Better::Less, ratio, others.clone()).bound(MOST, None)]);
+            report.add(vec![Figure::ours(name, "×", Better::Less, ratio, others.clone()).must(MOST)]);
         }
         let conditions = format!("the next job of the same train, {others}");
         report.add(vec![figure("advance of a train", advance, conditions), ceiling()]);

@@ -367,7 +367,7 @@ impl Engine {
     ) -> Applied<Exchanged> {
         let claim = match claim {
             Some(claim) if !wait.is_zero() => claim,
-            claim => return self.exchange(outcomes, claim).await,
+            claim => return self.exchange_at_once(outcomes, claim).await,
         };
         let mut refused = std::pin::pin!(refused);
         // Registered before the first look: a job that arrives in between is not missed.

@@ -73,6 +73,7 @@ mod kernel;
 mod metrics;
 mod options;
 pub mod outgoing;
+mod passed;
 pub mod spans;
 pub mod store;
 mod stream;

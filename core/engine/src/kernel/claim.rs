@@ -76,13 +76,14 @@ impl Transaction<'_> {
     }
 
     /// A claim steps over rows that another transaction holds. When that one ends and has changed nothing, no call
-    /// says so: a fetch that waits looks again by itself.
+    /// says so: a fetch that waits looks again by itself, and one that does not wait looks again at once.
     fn look_for_passed(&mut self, claim: &Claim, queues: &[i64]) -> Result<(), StoreError> {
         if queues.is_empty() || !self.tables.may_have_passed(queues)? {
             return Ok(());
         }
         let is_narrow =
             !claim.types.is_empty() || claim.handlers.is_some() || self.is_picky || self.tables.names().scope.num().is_some();
+        self.has_passed = true;
         let pause = if is_narrow { NARROW_PASSED_MS } else { PASSED_MS };
         self.look_again(self.now.as_millis().saturating_add(pause));
         Ok(())

@@ -56,6 +56,8 @@ pub struct Exchanged {
     /// The worker of the claim runs some versions only, as it has said in a heartbeat: when it waits, it is to be
     /// called in addition to others.
     pub is_picky: bool,
+    /// The claim found nothing, and stepped over jobs that another transaction held at that moment.
+    pub has_passed: bool,
 }
 
 impl Command for Exchange {

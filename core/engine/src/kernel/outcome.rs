@@ -44,13 +44,13 @@ impl Transaction<'_> {
                 }
             });
         }
-        (self.retry_at, self.is_picky) = (None, false);
+        (self.retry_at, self.is_picky, self.has_passed) = (None, false, false);
         let jobs = match claim {
             Some(claim) => self.claim(claim)?,
             None => Vec::new(),
         };
         let retry_at = self.retry_at.map(Timestamp::from_millis);
-        Ok(Exchanged { results, jobs, retry_at, is_picky: self.is_picky })
+        Ok(Exchanged { results, jobs, retry_at, is_picky: self.is_picky, has_passed: self.has_passed })
     }
 
     /// Writes one outcome.

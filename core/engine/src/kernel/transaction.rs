@@ -42,6 +42,8 @@ pub struct Transaction<'a> {
     pub(crate) retry_at: Option<i64>,
     /// The worker of the latest claim runs some versions only, as it has declared in a heartbeat.
     pub(crate) is_picky: bool,
+    /// The latest claim found nothing and stepped over jobs that another transaction held.
+    pub(crate) has_passed: bool,
     /// Jobs that ended.
     pub(crate) done: Vec<JobId>,
     /// Trace ids of jobs that have one, by number of the job.
@@ -65,6 +67,7 @@ impl<'a> Transaction<'a> {
             signals: Vec::new(),
             retry_at: None,
             is_picky: false,
+            has_passed: false,
             done: Vec::new(),
             traces: HashMap::new(),
             command: 0,

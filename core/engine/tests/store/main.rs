@@ -48,6 +48,7 @@ mod model;
 mod nodes;
 mod observability;
 mod pairwise;
+mod passed;
 mod pools;
 mod progress;
 mod push;

@@ -19,6 +19,7 @@ mod wire;
 crate::on_every_store!(
     jt_01_only_the_first_job_is_handed_out,
     jt_02_an_ack_hands_out_the_next_job_in_the_same_exchange,
+    jt_02_an_ack_hands_out_the_next_job_before_one_of_lower_priority,
     jt_04_a_failed_job_keeps_its_place,
     jt_06_a_discarded_job_advances_its_train_or_holds_it,
     jt_07_a_cancelled_job_advances_its_train_or_holds_it,
@@ -132,6 +133,26 @@ async fn jt_02_an_ack_hands_out_the_next_job_in_the_same_exchange(b: Bench) {
     assert_eq!(train(&b, "t").await.unwrap_err().code, "not_found", "a train without jobs is gone");
     let told = b.story(ids[1]).await;
     assert_eq!(told, ["job.enqueued", "job.started", "job.completed"]);
+}
+
+/// The line is read before the acks of the same exchange, and the next job of the train stands before what was read.
+async fn jt_02_an_ack_hands_out_the_next_job_before_one_of_lower_priority(b: Bench) {
+    let mut urgent = Vec::new();
+    for _ in 0..4 {
+        urgent.push(b.enqueue(&in_train(r#""t""#, r#","priority":5"#)).await);
+    }
+    let low = [b.job().await, b.job().await];
+    let claim = Claim { queues: vec!["q".to_owned()], count: 1, worker: Some("w".to_owned()), ..Claim::default() };
+    let (mut ran, mut outcomes) = (Vec::new(), Vec::new());
+    loop {
+        let (results, jobs) = b.exchange(std::mem::take(&mut outcomes), Some(claim.clone())).await;
+        assert!(results.iter().all(Result::is_ok));
+        let Some(job) = jobs.into_iter().next() else { break };
+        ran.push(job.row.id);
+        let outcome = Outcome::Ack(None);
+        outcomes.push(OutcomeReport { job: job.row.id, lease: Some(job.row.lease), worker: None, outcome, want_job: false });
+    }
+    assert_eq!(ran, [urgent.as_slice(), &low].concat());
 }
 
 async fn jt_04_a_failed_job_keeps_its_place(b: Bench) {

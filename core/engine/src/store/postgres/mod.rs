@@ -8,7 +8,7 @@
 //! | `ahead` | what a group of commands will ask for, in one exchange |
 //! | `unit_of_work`, `arrays` | one transaction's rows: read in one go, written in one go, as arrays |
 //! | `log` | the event log: its extent, and which of its numbers may still come |
-//! | `line` | where the line of a queue begins |
+//! | `line`, `pool` | where the line of a queue begins; jobs of it that were read ahead |
 //! | `held` | jobs leased here: their rows, and when a batch of claims is over |
 //! | `moves` | claims and completions, the changes that nearly every job goes through |
 //! | `raw`, `listener` | jobs inserted by plain SQL; wake-ups between nodes |
@@ -45,6 +45,7 @@ mod migrations;
 mod moves;
 mod node;
 mod params;
+mod pool;
 mod queues;
 mod raw;
 mod records;
@@ -325,8 +326,7 @@ impl Tables for PostgresTables {
     }
 
     fn ready(&mut self, queue: i64, wanted: usize) -> Result<Vec<(JobRow, Body)>> {
-        let short = self.unit_of_work.pools.get(&queue).is_none_or(|pool| pool.jobs.len() < wanted && !pool.exhausted);
-        if short {
+        if !self.unit_of_work.pools.get(&queue).is_some_and(|pool| pool.has(wanted)) {
             // Jobs read ahead and not taken are still available to this transaction, which holds them: read again with the others.
             self.flush()?;
             self.unit_of_work.pools.remove(&queue);

@@ -2,7 +2,7 @@
 //!
 //! The rules ask for rows one at a time; the database is asked once for all the rows of a group, and gets each table's changes in one
 //! statement. A row is written on the condition that it is still as it was read; a row that this process leased is not even read again.
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use foldhash::{HashMap, HashSet};
 use ojs_model::{JobId, JobState, NewJob};
@@ -12,6 +12,7 @@ use super::connection::{Answer, Ask};
 use super::held::Leased;
 use super::moves::Moves;
 use super::params::Param;
+use super::pool::Pool;
 use super::rows::{Columns, get};
 use crate::error::{Result, StoreError};
 use crate::kernel::job::{Body, History, JobRow};
@@ -34,15 +35,6 @@ struct Tracked {
 struct NewBody {
     body: Body,
     unique: Option<Vec<u8>>,
-}
-
-/// Available jobs read ahead for all the claims of a group.
-#[derive(Debug, Default)]
-pub struct Pool {
-    /// Best first.
-    pub jobs: VecDeque<(JobRow, Body)>,
-    /// There were no more.
-    pub exhausted: bool,
 }
 
 /// What one transaction knows and has changed.
@@ -135,16 +127,16 @@ impl UnitOfWork {
         }
         tracked.now = after.clone();
         self.ids.insert(after.id, after.seq);
-        if after.state == JobState::Available
-            && let Some(pool) = self.pools.get_mut(&after.queue)
-        {
-            // The line was read before: a claim after this change looks again.
-            pool.exhausted = false;
+        if let Some(pool) = self.pools.get_mut(&after.queue) {
+            pool.note(before, Some(after));
         }
     }
 
     pub fn delete(&mut self, row: &JobRow) {
         self.changes += 1;
+        if let Some(pool) = self.pools.get_mut(&row.queue) {
+            pool.note(row, None);
+        }
         let tracked = self.rows.remove(&row.seq);
         self.ids.remove(&row.id);
         self.absent.insert(row.id);
