@@ -1,10 +1,12 @@
 //! Calls under the names that some clients have for them: the job's id in the path instead of the body (dialects, section E.4).
 use axum::extract::{Path, State};
+use ojs_model::OjsError;
 use ojs_model::json::{push_member, push_text};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 use crate::engine::Engine;
+use crate::features::progress::routes;
 use crate::http::call::Call;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::job_id;
@@ -18,6 +20,25 @@ pub async fn ack(state: State<Engine>, Path(id): Path<String>, call: Call) -> Re
 /// `POST /jobs/{id}/nack`
 pub async fn nack(state: State<Engine>, Path(id): Path<String>, call: Call) -> Result<Json, Failure> {
     workers::nack(state, named(&id, call)?).await
+}
+
+/// `POST /workers/progress`, the form of the published SDKs: the job's id in the body, per cent instead of a fraction.
+pub async fn progress(state: State<Engine>, call: Call) -> Result<Json, Failure> {
+    let raw: BTreeMap<String, &RawValue> = call.parse()?;
+    let id = raw.get("job_id").and_then(|id| serde_json::from_str::<String>(id.get()).ok());
+    let id = id.ok_or_else(|| OjsError::invalid_field("job_id", "job_id is required: the id of a job."))?;
+    let percentage = raw.get("percentage").map(|number| serde_json::from_str::<f64>(number.get())).transpose();
+    let wrong = |_| OjsError::invalid_field("percentage", "percentage must be a number from 0 to 100.");
+    let percentage = percentage.map_err(wrong)?.filter(|_| !raw.contains_key("progress"));
+    let mut body = String::from("{");
+    for (name, value) in raw.iter().filter(|(name, _)| *name != "job_id" && *name != "percentage") {
+        push_member(&mut body, name, value.get());
+    }
+    if let Some(percentage) = percentage {
+        push_member(&mut body, "progress", &(percentage / 100.0).to_string());
+    }
+    body.push('}');
+    routes::put(state, Path(id), Call { body: body.into(), ..call }).await
 }
 
 /// The call with the id of the path in its body.

@@ -160,6 +160,7 @@ pub const OPERATIONS: &[Operation] = &[
     at("GET", "/webhooks/deliveries/{id}", Read),
     at("POST", "/webhooks/deliveries/{id}/retry", Operate),
     at("PUT", "/jobs/{id}/progress", Work),
+    at("POST", "/workers/progress", Work),
     at("GET", "/jobs/{id}/progress", Read),
     at("GET", "/jobs/{id}/progress/stream", Read),
     at("GET", "/workflows/{id}/progress", Read),

@@ -15,7 +15,7 @@ use tracing::{Instrument, Span};
 use crate::engine::Engine;
 use crate::http::access::{Access, Permission};
 use crate::http::guard::{self, Fence, Gate};
-use crate::http::header::TRACEPARENT;
+use crate::http::header::{OJS_VERSION, TRACEPARENT};
 use crate::http::hosts::Hosts;
 use crate::http::reply::{Failure, Json, finish};
 use crate::http::request::Incoming;
@@ -107,6 +107,7 @@ async fn frame(State(frame): State<Frame>, request: Request, next: Next) -> Resp
     let started = Instant::now();
     let incoming = Incoming::of(&request);
     let dialect = dialects::of(request.headers());
+    let version = dialect.and_then(|_| request.headers().get(&OJS_VERSION).cloned());
     let method = request.method().clone();
     // The pattern, not the path: a label must not contain ids.
     let route = request.extensions().get::<MatchedPath>().cloned();
@@ -117,7 +118,7 @@ async fn frame(State(frame): State<Frame>, request: Request, next: Next) -> Resp
     };
     let route = route.as_ref().map_or("other", MatchedPath::as_str);
     let response = match dialect {
-        Some(dialect) => dialect.reword(&method, route, response).await,
+        Some(dialect) => dialect.reword(&method, route, version.as_ref(), response).await,
         None => response,
     };
     let mut response = finish(response, &incoming.request_id);

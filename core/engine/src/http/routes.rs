@@ -87,6 +87,7 @@ pub fn table() -> Vec<Route> {
         at(GET, "/jobs/{id}/result/stream", get(result_stream::open)),
         at(GET, "/jobs/{id}/progress", get(progress::get)),
         at(PUT, "/jobs/{id}/progress", put(progress::put)),
+        at(POST, "/workers/progress", post(aliases::progress)),
         at(GET, "/jobs/{id}/progress/stream", get(progress_stream::open)),
         at(GET, "/jobs/{id}/checkpoint", get(checkpoints::get)),
         at(PUT, "/jobs/{id}/checkpoint", put(checkpoints::save)),

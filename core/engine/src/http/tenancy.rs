@@ -71,6 +71,7 @@ pub const OF_TENANTS: &[(&str, &str)] = &[
     ("POST", "/workers/fetch"),
     ("POST", "/workers/ack"),
     ("POST", "/workers/nack"),
+    ("POST", "/workers/progress"),
     ("POST", "/workers/heartbeat"),
     ("POST", "/workers/beat"),
     ("POST", "/workers/exchange"),

@@ -148,6 +148,9 @@ async fn jobs_and_a_worker() {
         json!({"worker_id": "worker_host_1_2", "state": "running", "active_jobs": 2, "active_job_ids": [first.id, second.id]});
     let answer: HashMap<String, Value> = read(&sdk.send("POST", "/workers/heartbeat", Some(beat)).await);
     assert_eq!(answer["state"], "running");
+    // progress.go (d8e95a10)
+    let report = json!({"job_id": first.id, "percentage": 100, "message": "done", "data": {"rows": 3}});
+    sdk.send("POST", "/workers/progress", Some(report)).await.expect(200);
     sdk.send("POST", "/workers/ack", Some(json!({"job_id": first.id, "result": {"n": 1}}))).await.expect(200);
     let error = json!({"code": "handler_error", "message": "no", "retryable": true});
     sdk.send("POST", "/workers/nack", Some(json!({"job_id": second.id, "error": error}))).await.expect(200);
@@ -216,4 +219,34 @@ async fn workflows_and_cron_entries() {
     );
     assert!(entry.args.is_empty());
     sdk.send("DELETE", "/cron/daily", None).await.expect(200);
+}
+
+#[tokio::test]
+async fn schemas_have_their_types() {
+    // schema.go (b5173f0c): the version is a text.
+    #[derive(Deserialize)]
+    struct Schema {
+        uri: String,
+        version: String,
+        created_at: String,
+    }
+    #[derive(Deserialize)]
+    struct One {
+        schema: Schema,
+    }
+    #[derive(Deserialize)]
+    struct All {
+        schemas: Vec<Schema>,
+        pagination: HashMap<String, Value>,
+    }
+    let mut sdk = Sdk::new(HEADERS).await;
+    let body = json!({"uri": "urn:x:mail", "type": "email.send", "version": "1.0.0", "schema": {"type": "array"}});
+    let one: One = read(&sdk.send("POST", "/schemas", Some(body)).await);
+    assert_eq!((one.schema.uri.as_str(), one.schema.version.as_str()), ("urn:x:mail", "1.0.0"));
+    let all: All = read(&sdk.send("GET", "/schemas", None).await);
+    assert!(all.schemas.len() == 1 && !all.schemas[0].created_at.is_empty() && all.pagination["total"] == 1);
+    // url.PathEscape leaves colons.
+    let found: One = read(&sdk.send("GET", "/schemas/urn:x:mail", None).await);
+    assert_eq!(found.schema.uri, "urn:x:mail");
+    sdk.send("DELETE", "/schemas/urn:x:mail", None).await.expect(200);
 }

@@ -82,6 +82,8 @@ async fn a_worker_and_the_other_calls() {
     let cron = json!({"name": "daily", "cron": "0 9 * * *", "type": "report.build", "args": [{}]});
     sdk.send("POST", "/cron", Some(cron)).await.expect(201);
     assert_eq!(sdk.send("GET", "/cron", None).await.expect(200).json()["cron_jobs"].as_array().unwrap().len(), 1);
+    sdk.send("DELETE", "/cron/daily", None).await.expect(200);
+    assert_eq!(sdk.send("GET", "/cron", None).await.expect(200).json()["cron_jobs"], json!([]));
     assert_eq!(sdk.send("GET", "/dead-letter?limit=10&offset=0", None).await.expect(200).json()["jobs"], json!([]));
     // OJSClient.java manifest: the path is sent as it is, with its dots.
     assert_eq!(sdk.raw("GET", "/ojs/v1/../manifest", None).await.expect(200).json()["conformance_level"], 4);

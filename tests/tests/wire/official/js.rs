@@ -60,6 +60,11 @@ async fn a_worker_fetches_acks_fails_and_beats() {
         "pid": 1, "queues": ["default"], "concurrency": 5, "labels": []});
     let answer = sdk.send("POST", "/workers/heartbeat", Some(beat)).await.expect(200).json();
     assert_eq!(text(&answer, "state"), "running");
+    // src/progress.ts (a39b38f9) reportProgress
+    let report = json!({"job_id": ids[0], "percentage": 50, "message": "half", "data": {"rows": 3}});
+    sdk.send("POST", "/workers/progress", Some(report)).await.expect(200);
+    let progress = sdk.send("GET", &format!("/jobs/{}/progress", ids[0]), None).await.expect(200).json();
+    assert_eq!((&progress["progress"], text(&progress, "message"), &progress["data"]["rows"]), (&json!(0.5), "half", &json!(3)));
     sdk.send("POST", "/workers/ack", Some(json!({"job_id": ids[0], "result": {"echo": "hello"}}))).await.expect(200);
     let error = json!({"code": "handler_error", "message": "no", "retryable": true, "details": {"stack": "Error: no"}});
     sdk.send("POST", "/workers/nack", Some(json!({"job_id": ids[1], "error": error}))).await.expect(200);
@@ -121,4 +126,20 @@ async fn queues_cron_entries_and_dead_letters() {
     // errors.ts: `error.code`, `error.message`, `error.retryable`.
     let error = sdk.send("GET", "/jobs/019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", None).await.expect(404).json()["error"].clone();
     assert_eq!((text(&error, "code"), &error["retryable"]), ("not_found", &json!(false)));
+}
+
+#[tokio::test]
+async fn schemas_are_registered_listed_read_and_deleted() {
+    let mut sdk = Sdk::new(HEADERS).await;
+    // src/schema.ts (f609f6d3); the URI stands in the path, encoded.
+    let schema = json!({"type": "array"});
+    let body = json!({"uri": "urn:ojs:schema:email.send:v1", "type": "email.send", "version": "1.0.0", "schema": schema});
+    let registered = sdk.send("POST", "/schemas", Some(body)).await.expect(201).json()["schema"].clone();
+    assert_eq!((text(&registered, "uri"), text(&registered, "version")), ("urn:ojs:schema:email.send:v1", "1.0.0"));
+    let list = sdk.send("GET", "/schemas?page=1&per_page=20", None).await.expect(200).json();
+    assert_eq!((text(&list["schemas"][0], "type"), &list["pagination"]["total"]), ("email.send", &json!(1)));
+    let path = "/schemas/urn%3Aojs%3Aschema%3Aemail.send%3Av1";
+    assert_eq!(sdk.send("GET", path, None).await.expect(200).json()["schema"]["schema"], schema);
+    sdk.send("DELETE", path, None).await.expect(200);
+    sdk.send("GET", path, None).await.expect(404);
 }

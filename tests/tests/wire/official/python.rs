@@ -91,6 +91,10 @@ async fn a_worker_and_the_other_calls() {
         let beat = json!({"worker_id": "worker_0123456789abcdef", "active_jobs": ids, "visibility_timeout_ms": 30000});
         let answer = decoded(sdk.send("POST", "/workers/heartbeat", Some(beat)).await);
         assert_eq!((text(&answer, "state"), &answer["jobs_extended"]), ("running", &json!(ids)));
+        // src/ojs/progress.py (dad12c2a): whole per cent, and no message where there is none.
+        decoded(sdk.send("POST", "/workers/progress", Some(json!({"job_id": ids[0], "percentage": 25}))).await);
+        let progress = decoded(sdk.send("GET", &format!("/jobs/{}/progress", ids[0]), None).await);
+        assert_eq!((&progress["progress"], &progress["message"]), (&json!(0.25), &Value::Null));
         decoded(sdk.send("POST", "/workers/ack", Some(json!({"job_id": ids[0], "result": {"sent": true}}))).await);
         let error = json!({"code": "handler_error", "message": "no", "retryable": false, "details": {"traceback": "…"}});
         decoded(sdk.send("POST", "/workers/nack", Some(json!({"job_id": ids[1], "error": error}))).await);
@@ -107,6 +111,7 @@ async fn a_worker_and_the_other_calls() {
         assert_eq!(decoded(sdk.send("POST", "/cron", Some(body)).await)["cron_job"]["name"], "daily");
         let list = decoded(sdk.send("GET", "/cron?limit=50&offset=0", None).await);
         assert_eq!(list["cron_jobs"].as_array().unwrap().len(), 1);
+        decoded(sdk.send("DELETE", "/cron/daily", None).await);
         assert_eq!(decoded(sdk.send("GET", "/dead-letter?limit=50&offset=0", None).await)["jobs"], json!([]));
         assert_eq!(decoded(sdk.raw("GET", "/ojs/manifest", None).await)["conformance_level"], 4);
     }

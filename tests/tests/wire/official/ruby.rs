@@ -37,7 +37,9 @@ fn job(body: &Value) -> (String, String, String) {
 #[tokio::test]
 async fn jobs_are_read_at_the_top_of_the_answer() {
     let mut sdk = Sdk::new(HEADERS).await;
-    assert_eq!(sdk.send("GET", "/health", None).await.expect(200).json()["status"], "ok");
+    // with_redis_backend_spec.rb: the version is the SDK's own `SPEC_VERSION`, which its requests name.
+    let health = sdk.send("GET", "/health", None).await.expect(200).json();
+    assert_eq!((text(&health, "status"), text(&health, "version")), ("ok", "1.0.0-rc.1"));
     let own = id();
     let created = sdk.send("POST", "/jobs", Some(envelope(&own, "integration.test", "it"))).await.expect(201).json();
     assert_eq!(job(&created), (own.clone(), "integration.test".to_owned(), "available".to_owned()));
@@ -101,6 +103,30 @@ async fn a_worker_without_a_name_fetches_beats_acks_and_fails() {
     assert_eq!(job(&dead["jobs"][0]).0, ids[1]);
     let again = sdk.send("POST", &format!("/dead-letter/{}/retry", ids[1]), None).await.expect(200).json();
     assert_eq!(job(&again).2, "available");
+    // lib/ojs/client.rb `discard_dead_letter`
+    let fetched = sdk.send("POST", "/workers/fetch", Some(json!({"queues": ["it"], "batch_size": 1}))).await.expect(200).json();
+    assert_eq!(job(&fetched["jobs"][0]).0, ids[1]);
+    let error = json!({"type": "RuntimeError", "message": "no", "backtrace": []});
+    sdk.send("POST", "/workers/nack", Some(json!({"job_id": ids[1], "error": error}))).await.expect(200);
+    sdk.send("DELETE", &format!("/dead-letter/{}", ids[1]), None).await.expect(200);
+    assert_eq!(sdk.send("GET", "/dead-letter", None).await.expect(200).json()["jobs"], json!([]));
+}
+
+/// lib/ojs/durable.rb (89641418) goes around the SDK's transport: Net::HTTP names itself, and no header names OJS.
+#[tokio::test]
+async fn checkpoints_are_saved_read_and_deleted_by_plain_requests() {
+    let mut sdk = Sdk::new(HEADERS).await;
+    let own = id();
+    sdk.send("POST", "/jobs", Some(envelope(&own, "integration.durable", "it"))).await.expect(201);
+    sdk.send("POST", "/workers/fetch", Some(json!({"queues": ["it"], "batch_size": 1}))).await.expect(200);
+    sdk.headers = &[("Content-Type", "application/json"), ("Accept", "*/*"), ("User-Agent", "Ruby")];
+    let path = format!("/jobs/{own}/checkpoint");
+    sdk.send("GET", &path, None).await.expect(404);
+    let state = json!({"state": {"processed": 7}, "replay_log": [{"seq": 0, "type": "now", "key": "now", "result": "x"}]});
+    sdk.send("PUT", &path, Some(json!({"state": state}))).await.expect(200);
+    assert_eq!(sdk.send("GET", &path, None).await.expect(200).json()["state"], state);
+    sdk.send("DELETE", &path, None).await.expect(200);
+    sdk.send("GET", &path, None).await.expect(404);
 }
 
 #[tokio::test]

@@ -238,3 +238,60 @@ async fn statistics_cron_entries_and_the_manifest() {
     assert_eq!((manifest.conformance_level, manifest.conformance_tier.as_deref()), (4, Some("runtime")));
     assert!(manifest.capabilities["cron_jobs"] && manifest.endpoints.contains_key("manifest"));
 }
+
+#[tokio::test]
+async fn health_queues_dead_letters_and_schemas() {
+    // src/queue.rs at 2e537f1f, src/schema.rs at 7f62be4c: what has no default is a must.
+    #[derive(Deserialize)]
+    struct Health {
+        status: String,
+        version: Option<String>,
+        uptime_seconds: Option<u64>,
+    }
+    #[derive(Deserialize)]
+    struct Queue {
+        name: String,
+        status: Option<String>,
+    }
+    #[derive(Deserialize)]
+    struct Queues {
+        queues: Vec<Queue>,
+    }
+    #[derive(Deserialize)]
+    struct Pagination {
+        total: u64,
+        limit: u64,
+        offset: u64,
+        has_more: bool,
+    }
+    #[derive(Deserialize)]
+    struct Dead {
+        jobs: Vec<Job>,
+        pagination: Option<Pagination>,
+    }
+    #[derive(Deserialize)]
+    struct Schema {
+        uri: String,
+        version: String,
+        created_at: String,
+    }
+    #[derive(Deserialize)]
+    struct Schemas {
+        schemas: Vec<Schema>,
+    }
+    let mut sdk = Sdk::new(HEADERS).await;
+    let health: Health = read(&sdk.send("GET", "/health", None).await);
+    assert_eq!((health.status.as_str(), health.version.as_deref()), ("ok", Some("1.0")));
+    assert!(health.uptime_seconds.is_some());
+    sdk.send("POST", "/jobs", Some(json!({"type": "t.one", "args": []}))).await.expect(201);
+    let list: Queues = read(&sdk.send("GET", "/queues", None).await);
+    assert_eq!((list.queues[0].name.as_str(), list.queues[0].status.as_deref()), ("default", Some("active")));
+    let dead: Dead = read(&sdk.send("GET", "/dead-letter?limit=10&offset=0", None).await);
+    let page = dead.pagination.unwrap();
+    assert_eq!((dead.jobs.len(), page.total, page.limit, page.offset, page.has_more), (0, 0, 10, 0, false));
+    let body = json!({"uri": "urn:x:mail", "type": "email.send", "version": "1.0.0", "schema": {"type": "array"}});
+    sdk.send("POST", "/schemas", Some(body)).await.expect(201);
+    let list: Schemas = read(&sdk.send("GET", "/schemas", None).await);
+    assert_eq!((list.schemas[0].uri.as_str(), list.schemas[0].version.as_str()), ("urn:x:mail", "1.0.0"));
+    assert!(!list.schemas[0].created_at.is_empty());
+}

@@ -8,8 +8,8 @@ use super::Rule;
 
 type Members<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;
 
-/// The text after all rules; `None` when it is no object and stays as it is.
-pub fn reworded(rules: &[&Rule], text: &str) -> Option<String> {
+/// The text after all rules; `None` when it is no object and stays as it is. `version` is the one of the request.
+pub fn reworded(rules: &[&Rule], version: Option<&str>, text: &str) -> Option<String> {
     let own = members(text).ok()?;
     let mut all: Members<'_> = own.into_iter().map(|(name, raw)| (name, Cow::Borrowed(raw))).collect();
     for rule in rules {
@@ -27,6 +27,11 @@ pub fn reworded(rules: &[&Rule], text: &str) -> Option<String> {
         }
         for (name, paths) in &rule.names {
             put(&mut all, name, Cow::Owned(names(text, paths)));
+        }
+        if let (Some(name), Some(version)) = (&rule.version, version) {
+            let mut quoted = String::new();
+            push_string(&mut quoted, version);
+            put(&mut all, name, Cow::Owned(quoted));
         }
     }
     let mut out = String::with_capacity(text.len() * 2);
@@ -80,19 +85,28 @@ mod tests {
         let rule = Rule { lift: Some("job".into()), ..Rule::default() };
         let text = r#"{"job":{"id":"a","result":12345678901234567890.10,"warnings":"x"},"warnings":["w"]}"#;
         let lifted = r#"{"job":{"id":"a","result":12345678901234567890.10,"warnings":"x"},"warnings":["w"],"id":"a","result":12345678901234567890.10}"#;
-        assert_eq!(reworded(&[&rule], text).unwrap(), lifted);
-        assert_eq!(reworded(&[&rule], r#"{"job":null}"#).unwrap(), r#"{"job":null}"#);
-        assert_eq!(reworded(&[&rule], "[]"), None);
+        assert_eq!(reworded(&[&rule], None, text).unwrap(), lifted);
+        assert_eq!(reworded(&[&rule], None, r#"{"job":null}"#).unwrap(), r#"{"job":null}"#);
+        assert_eq!(reworded(&[&rule], None, "[]"), None);
     }
 
     #[test]
     fn members_are_set_from_elsewhere_and_lists_become_names() {
         let set = BTreeMap::from([("queue".to_owned(), "queue/name".to_owned()), ("absent".to_owned(), "queue/no".to_owned())]);
         let rule = Rule { set, ..Rule::default() };
-        assert_eq!(reworded(&[&rule], r#"{"queue":{"name":"mail"},"n":1}"#).unwrap(), r#"{"queue":"mail","n":1}"#);
+        assert_eq!(reworded(&[&rule], None, r#"{"queue":{"name":"mail"},"n":1}"#).unwrap(), r#"{"queue":"mail","n":1}"#);
         let names = BTreeMap::from([("x".to_owned(), vec!["x/a".to_owned(), "x/b".to_owned(), "x/c".to_owned()])]);
         let rule = Rule { names, ..Rule::default() };
         let text = r#"{"x":{"a":[{"name":"one","uri":"u"}],"b":[{"name":"two"}]}}"#;
-        assert_eq!(reworded(&[&rule], text).unwrap(), r#"{"x":["one","two"]}"#);
+        assert_eq!(reworded(&[&rule], None, text).unwrap(), r#"{"x":["one","two"]}"#);
+    }
+
+    #[test]
+    fn the_version_becomes_the_one_that_the_request_names() {
+        let rule = Rule { version: Some("version".into()), ..Rule::default() };
+        let text = r#"{"status":"ok","version":"1.0"}"#;
+        assert_eq!(reworded(&[&rule], Some("1.0.0-rc.1"), text).unwrap(), r#"{"status":"ok","version":"1.0.0-rc.1"}"#);
+        assert_eq!(reworded(&[&rule], Some("1\""), text).unwrap(), r#"{"status":"ok","version":"1\""}"#);
+        assert_eq!(reworded(&[&rule], None, text).unwrap(), text);
     }
 }

@@ -62,6 +62,9 @@ struct Rule {
     /// A member at the top that lists the `name` of each element of the arrays at these paths.
     #[serde(default)]
     names: BTreeMap<String, Vec<String>>,
+    /// The member at the top with the version of the protocol: it becomes the one that the request names.
+    #[serde(default)]
+    version: Option<String>,
 }
 
 fn yes() -> bool {
@@ -84,8 +87,8 @@ pub fn of(headers: &HeaderMap) -> Option<&'static Dialect> {
 }
 
 impl Dialect {
-    /// Puts an answer of a route into words that the client reads.
-    pub async fn reword(&self, method: &Method, route: &str, response: Response) -> Response {
+    /// Puts an answer of a route into words that the client reads. `version` is the `OJS-Version` of its request.
+    pub async fn reword(&self, method: &Method, route: &str, version: Option<&HeaderValue>, response: Response) -> Response {
         let rules = self.rules(method, route);
         if rules.is_empty() || !response.status().is_success() {
             return response;
@@ -94,7 +97,8 @@ impl Dialect {
         // Routes with rules answer from memory.
         match to_bytes(body, usize::MAX).await {
             Ok(bytes) => {
-                let reworded = std::str::from_utf8(&bytes).ok().and_then(|text| answer::reworded(&rules, text));
+                let version = version.and_then(|version| version.to_str().ok());
+                let reworded = std::str::from_utf8(&bytes).ok().and_then(|text| answer::reworded(&rules, version, text));
                 Response::from_parts(parts, reworded.map_or_else(|| Body::from(bytes), Body::from))
             }
             Err(error) => {
@@ -130,7 +134,8 @@ mod tests {
         assert_eq!(table.len(), 6);
         let known: Vec<String> = routes::table().iter().map(|route| format!("{} /ojs/v1{}", route.method, route.path)).collect();
         for rule in table.iter().flat_map(|dialect| &dialect.rules) {
-            assert!(rule.lift.is_some() || !rule.set.is_empty() || !rule.names.is_empty(), "{rule:?} changes nothing");
+            let changes = rule.lift.is_some() || rule.version.is_some() || !rule.set.is_empty() || !rule.names.is_empty();
+            assert!(changes, "{rule:?} changes nothing");
             for name in rule.on.iter().filter(|name| *name != "GET /ojs/manifest") {
                 assert!(known.contains(name), "{name} is no route");
             }
