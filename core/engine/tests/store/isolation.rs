@@ -51,6 +51,7 @@ const PROBES: &[(&str, &str, &str)] = &[
     ("POST", "/jobs/$active/nack", r#"{"error":{"code":"x","message":"m"}}"#),
     ("POST", "/jobs/$job/cancel", "{}"),
     ("PUT", "/jobs/$active/progress", r#"{"progress":0.9,"message":"m"}"#),
+    ("POST", "/workers/progress", r#"{"job_id":"$active","percentage":90,"message":"m"}"#),
     ("GET", "/jobs/$active/progress", ""),
     ("GET", "/jobs/$done/progress/stream", ""),
     ("PUT", "/jobs/$active/checkpoint", r#"{"state":{"page":9}}"#),

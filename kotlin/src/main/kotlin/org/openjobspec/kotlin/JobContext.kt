@@ -2,6 +2,9 @@ package org.openjobspec.kotlin
 
 import java.util.concurrent.atomic.AtomicReference
 import kotlinx.coroutines.Job as Coroutine
+import kotlinx.serialization.ExperimentalSerializationApi
+import kotlinx.serialization.KSerializer
+import kotlinx.serialization.MissingFieldException
 import kotlinx.serialization.json.JsonArray
 import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonNull
@@ -95,7 +98,7 @@ public class JobContext internal constructor(private val link: Link, private val
      * One argument as a number, text, list, map, or an object of a class that is `@Serializable`: `ctx.arg<Email>(0)`.
      */
     public inline fun <reified T> arg(index: Int): T =
-        decoded(argument(index)) { json.decodeFromJsonElement(serializer<T>(), it) }
+        decoded(argument(index), serializer<T>(), "args[$index]")
 
     /** One argument as it was sent. */
     public fun argument(index: Int): JsonElement {
@@ -104,16 +107,20 @@ public class JobContext internal constructor(private val link: Link, private val
             ?: throw OjsException.Validation("the job has ${args.size} arguments, there is no number $index")
     }
 
+    /** The value itself is in no message: it may be secret, and what a handler throws is kept with its job. */
+    @OptIn(ExperimentalSerializationApi::class)
     @PublishedApi
-    internal fun <T> decoded(element: JsonElement, read: (JsonElement) -> T): T = try {
-        read(element)
+    internal fun <T> decoded(element: JsonElement, serializer: KSerializer<T>, name: String): T = try {
+        json.decodeFromJsonElement(serializer, element)
     } catch (e: IllegalArgumentException) {
-        throw OjsException.Validation("the argument is not what the handler reads it as: ${e.message}", e)
+        val lacks = (e as? MissingFieldException)?.let { ": it has no ${it.missingFields.joinToString()}" }.orEmpty()
+        val wanted = serializer.descriptor.serialName
+        throw OjsException.Validation("$name is not what the handler reads it as, a $wanted$lacks")
     }
 
     /** Arguments of another version in the place of its own; before the handler sees the job. */
     internal fun change(args: List<Any?>, version: String) {
-        changed = jsonOf(args) as JsonArray to version
+        changed = jsonOf(args, "args") as JsonArray to version
         read = null
     }
 
@@ -173,7 +180,7 @@ public class JobContext internal constructor(private val link: Link, private val
 
     /** The same as an object of a class that is `@Serializable`. */
     public inline fun <reified T : Any> checkpointAs(): T? =
-        savedElement(null)?.let { element -> decoded(element) { json.decodeFromJsonElement(serializer<T>(), it) } }
+        savedElement(null)?.let { decoded(it, serializer<T>(), "the checkpoint") }
 
     /**
      * Runs a step once across all attempts of the job, and returns its result. The result is saved with the checkpoint:
@@ -187,7 +194,7 @@ public class JobContext internal constructor(private val link: Link, private val
     public suspend inline fun <reified T> step(name: String, run: () -> T): T {
         val known = savedElement(name) ?: saveStep(name, run())
         if (T::class == Unit::class) return Unit as T
-        return decoded(known) { json.decodeFromJsonElement(serializer<T>(), it) }
+        return decoded(known, serializer<T>(), "the result of step '$name'")
     }
 
     @PublishedApi

@@ -4,8 +4,6 @@ import java.math.BigDecimal
 import java.time.Instant
 import java.time.OffsetDateTime
 import java.time.format.DateTimeParseException
-import kotlinx.serialization.ExperimentalSerializationApi
-import kotlinx.serialization.InternalSerializationApi
 import kotlinx.serialization.SerializationException
 import kotlinx.serialization.json.Json
 import kotlinx.serialization.json.JsonArray
@@ -13,8 +11,6 @@ import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonNull
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
-import kotlinx.serialization.json.JsonUnquotedLiteral
-import kotlinx.serialization.serializerOrNull
 
 /** What has a form of its own on the wire. */
 public interface JsonForm {
@@ -25,8 +21,19 @@ public interface JsonForm {
 /** What a workflow is made of: a job, or another workflow. */
 public sealed interface Step : JsonForm
 
+/** Members that have their default value are written too: a handler of another language has no defaults for them. */
 @PublishedApi
-internal val json: Json = Json { ignoreUnknownKeys = true }
+internal val json: Json = Json {
+    ignoreUnknownKeys = true
+    encodeDefaults = true
+    allowSpecialFloatingPointValues = true // refused by JsonWriter, which knows their place
+}
+
+/** Answers that are nested deeper are refused instead of overflowing the stack; the engine takes 128 levels. */
+private const val DEEPEST_ANSWER = 512
+
+/** More than the 4,300 digits that every language reads. Reading a number takes the square of its length. */
+private const val LONGEST_NUMBER = 4400
 
 /** Members in order, without those that are null. */
 internal fun given(vararg members: Pair<String, Any?>): Map<String, Any?> {
@@ -35,96 +42,49 @@ internal fun given(vararg members: Pair<String, Any?>): Map<String, Any?> {
     return kept
 }
 
-/**
- * A value as JSON: text, numbers, booleans, null, lists, arrays, maps with text as keys, enums by their names, times in
- * RFC 3339, whatever kotlinx.serialization has a serializer for, and its own `JsonElement`.
- */
-@OptIn(InternalSerializationApi::class, ExperimentalSerializationApi::class)
-internal fun jsonOf(value: Any?): JsonElement = when (value) {
-    null -> JsonNull
-    is JsonElement -> value
-    is String -> JsonPrimitive(value.also(::checkText))
-    is Boolean -> JsonPrimitive(value)
-    is Double -> if (value.isFinite()) JsonPrimitive(value) else throw unwritable("$value is no number of JSON")
-    is Float -> if (value.isFinite()) JsonPrimitive(value) else throw unwritable("$value is no number of JSON")
-    is BigDecimal -> JsonUnquotedLiteral(value.toString())
-    is Number -> JsonPrimitive(value)
-    is Record -> jsonOf(value.members)
-    is JsonForm -> jsonOf(value.toJson())
-    is Map<*, *> -> JsonObject(value.entries.associate { (name, one) -> keyOf(name) to jsonOf(one) })
-    is Iterable<*> -> JsonArray(value.map(::jsonOf))
-    is Array<*> -> JsonArray(value.map(::jsonOf))
-    is IntArray -> JsonArray(value.map(::JsonPrimitive))
-    is LongArray -> JsonArray(value.map(::JsonPrimitive))
-    is DoubleArray -> JsonArray(value.map(::jsonOf))
-    is Instant -> JsonPrimitive(value.toString())
-    is Enum<*> -> JsonPrimitive(value.name)
-    is Unit -> JsonNull
-    else -> {
-        val serializer = serializerOrNull(value::class.java)
-            ?: throw unwritable("a ${value::class.java.name} has no JSON form; make its class @Serializable")
-        json.encodeToJsonElement(serializer, value)
-    }
-}
-
-private fun keyOf(name: Any?): String = name as? String ?: throw unwritable("the keys of a map must be text, got $name")
-
-private fun checkText(text: String) {
-    for (at in text.indices) {
-        val letter = text[at]
-        val broken = (letter.isHighSurrogate() && !(at + 1 < text.length && text[at + 1].isLowSurrogate())) ||
-            (letter.isLowSurrogate() && !(at > 0 && text[at - 1].isHighSurrogate()))
-        if (broken) throw unwritable("text with half of a surrogate pair cannot be sent")
-    }
-}
-
-private fun unwritable(message: String) = OjsException.Validation(message, OjsException.About("serialization_error"))
-
-/** A value as JSON text. */
-internal fun jsonText(value: Any?, what: String = "value"): String = try {
-    jsonOf(value).toString()
-} catch (e: OjsException.Validation) {
-    throw OjsException.Validation("$what: ${e.message}", e.about, e)
-} catch (e: SerializationException) {
-    throw OjsException.Validation(
-        "$what cannot be written as JSON: ${e.message}",
-        OjsException.About("serialization_error"),
-        e,
-    )
-} catch (e: StackOverflowError) {
-    throw OjsException.Validation(
-        "$what cannot be written as JSON: it holds itself, or is nested too deep",
-        OjsException.About("serialization_error"),
-    )
-}
-
+/** The text itself is in no message: it may hold arguments. */
 internal fun parsed(text: String): JsonElement = try {
     json.parseToJsonElement(text)
 } catch (e: SerializationException) {
-    throw unexpected("the answer is not JSON: ${e.message}", e)
+    val place = Regex("offset \\d+").find(e.message.orEmpty())?.value?.let { " (at $it)" }.orEmpty()
+    throw unexpected("the answer is not JSON$place")
+} catch (e: StackOverflowError) {
+    throw unexpected("the answer has more than $DEEPEST_ANSWER levels")
 }
 
 /**
  * A value in the forms of JSON as Kotlin has them: maps, lists, text, `Long`, `Double` (others where those would lose
  * digits).
  */
-internal fun plain(element: JsonElement): Any? = when (element) {
-    is JsonNull -> null
-    is JsonObject -> element.mapValuesTo(LinkedHashMap()) { (_, member) -> plain(member) }
-    is JsonArray -> element.map(::plain)
-    is JsonPrimitive -> when {
-        element.isString -> element.content
-        element.content == "true" -> true
-        element.content == "false" -> false
-        else -> number(element.content)
+internal fun plain(element: JsonElement): Any? = plain(element, 0)
+
+private fun plain(element: JsonElement, depth: Int): Any? {
+    if (depth > DEEPEST_ANSWER) throw unexpected("the answer has more than $DEEPEST_ANSWER levels")
+    return when (element) {
+        is JsonNull -> null
+        is JsonObject -> element.mapValuesTo(LinkedHashMap()) { (_, member) -> plain(member, depth + 1) }
+        is JsonArray -> element.map { plain(it, depth + 1) }
+        is JsonPrimitive -> when {
+            element.isString -> element.content
+            element.content == "true" -> true
+            element.content == "false" -> false
+            else -> number(element.content)
+        }
     }
 }
 
 private fun number(text: String): Number {
-    if (text.none { it == '.' || it == 'e' || it == 'E' }) return text.toLongOrNull() ?: text.toBigInteger()
-    val double = text.toDouble()
-    val exact = BigDecimal(text)
-    return if (double.isFinite() && BigDecimal(double.toString()).compareTo(exact) == 0) double else exact
+    if (text.length > LONGEST_NUMBER) throw unexpected(
+        "the answer holds a number of ${text.length} characters; at most $LONGEST_NUMBER are read",
+    )
+    return try {
+        if (text.none { it == '.' || it == 'e' || it == 'E' }) return text.toLongOrNull() ?: text.toBigInteger()
+        val double = text.toDouble()
+        val exact = BigDecimal(text)
+        if (double.isFinite() && BigDecimal(double.toString()).compareTo(exact) == 0) double else exact
+    } catch (e: NumberFormatException) { // the parser takes any word without quotes
+        throw unexpected("the answer is not JSON: a word in it is no number")
+    }
 }
 
 internal fun plain(bytes: ByteArray): Any? = if (bytes.isEmpty()) null else plain(parsed(bytes.decodeToString()))

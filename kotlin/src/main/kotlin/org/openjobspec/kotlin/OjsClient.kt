@@ -79,9 +79,10 @@ public class OjsClient private constructor(
     }
 
     /** A request with the defaults of its type, so that middleware sees them. */
-    private fun completed(request: JobRequest): JobRequest {
+    private fun completed(request: JobRequest, name: String = ""): JobRequest {
         if (!hasDefaults(request.type)) return request
-        val whole = Core.call { membersOf(plain(parsed(completedJob(jsonText(request))))) }
+        val text = jsonText(request, name)
+        val whole = Core.call { membersOf(plain(parsed(completedJob(text)))) }
         return request.copy(options = whole.inner("options").orEmpty(), meta = whole.inner("meta").orEmpty())
     }
 
@@ -94,11 +95,15 @@ public class OjsClient private constructor(
     /** The jobs that middleware lets through. */
     internal suspend fun kept(requests: List<JobRequest>): List<JobRequest> {
         val kept = ArrayList<JobRequest>()
+        var name = ""
         val call = composed(middleware.freeze()) { changed ->
             kept += changed
-            Job(membersOf(plain(jsonOf(changed))))
+            Job(membersOf(plain(jsonOf(changed, name))))
         }
-        for (request in requests) call(tenanted(completed(request)))
+        for ((index, request) in requests.withIndex()) {
+            name = "jobs[$index]"
+            call(tenanted(completed(request, name)))
+        }
         return kept
     }
 
@@ -165,7 +170,7 @@ public class OjsClient private constructor(
     // --- inside ---
 
     override suspend fun <T> run(method: String, path: String, body: Any?, read: Reply<T>, wait: Duration?): T {
-        val sent = body?.let { jsonText(it, "request").encodeToByteArray() }
+        val sent = body?.let { jsonText(it).encodeToByteArray() }
         val answer = plain(send(method, path, sent, wait))
         return try {
             read.read(answer)
@@ -186,7 +191,7 @@ public class OjsClient private constructor(
     override fun close(): Unit = runBlocking(Dispatchers.IO) { shutdown() }
 
     /** Where it leads; never a password, a token or a key. */
-    override fun toString(): String = "OjsClient(${url.replace(Regex("//[^/@]*@"), "//***@").substringBefore('?')})"
+    override fun toString(): String = "OjsClient(${redacted(url)})"
 
     internal companion object {
         fun made(url: String, transport: Transport?, tenant: String?, settings: Map<String, Any?>): OjsClient {
@@ -197,4 +202,12 @@ public class OjsClient private constructor(
             return OjsClient(core, if (transport == null) url else "transport", tenant?.ifEmpty { null }, true, chain)
         }
     }
+}
+
+/** A URL without user, password and parameters, any of which may hold a secret. */
+internal fun redacted(url: String): String {
+    val shown = url.substringBefore('?').substringBefore('#')
+    val place = shown.indexOf("://")
+    val at = shown.lastIndexOf('@')
+    return if (place < 0 || at < place) shown else shown.substring(0, place + 3) + "***" + shown.substring(at)
 }

@@ -147,10 +147,10 @@ public class Fake internal constructor(
         if (thrown != null && outcome.kind == Kind.FAILED) throw thrown
     }
 
-    private fun noHandler(type: String, known: Set<String>) = NonRetryableException(
+    private fun noHandler(type: String, known: Set<String>) = OjsException.Validation(
         "No handler is registered for job type '$type'. Registered are: ${known.sorted().joinToString()}; " +
             "'*' stands for every other type.",
-        "no_handler",
+        OjsException.About("no_handler"),
     )
 
     private suspend fun call(method: String, path: String, body: Any?): Any? =

@@ -60,7 +60,8 @@ internal class Outcome(val token: Long, val kind: Int, val payload: ByteArray, v
                 false,
                 thrown.details,
             )
-            thrown is OjsException.Middleware -> failed(ctx.token, thrown, thrown.code, text(thrown), false)
+            thrown is OjsException.Middleware || thrown is OjsException && thrown.code == "no_handler" ->
+                failed(ctx.token, thrown, thrown.code, text(thrown), false)
             else -> failed(ctx.token, thrown, "handler_error", text(thrown), true)
         }
 

@@ -29,18 +29,29 @@ class ProcessTest {
     /** A program, and the lines that it says. */
     internal class Program(options: List<String>, vararg args: String) {
         private val lines = CopyOnWriteArrayList<String>()
+
+        /** What it wrote to stderr. */
+        val errors = CopyOnWriteArrayList<String>()
         val process: Process
-        private val reader: Thread
+        private val readers: List<Thread>
 
         init {
             val classes = System.getProperty("surefire.test.class.path") ?: System.getProperty("java.class.path")
             val java = System.getProperty("java.home") + "/bin/java"
             val command = listOf(java, "--enable-native-access=ALL-UNNAMED", "-Xmx64m", "-cp", classes) + options +
                 Programs::class.java.name + args
-            val builder = ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT)
+            val builder = ProcessBuilder(command)
             builder.environment()["OJS_URL"] = server.url
             process = builder.start()
-            reader = thread(isDaemon = true) { process.inputStream.bufferedReader().forEachLine(lines::add) }
+            readers = listOf(
+                thread(isDaemon = true) { process.inputStream.bufferedReader().forEachLine(lines::add) },
+                thread(isDaemon = true) {
+                    process.errorStream.bufferedReader().forEachLine {
+                        errors += it
+                        System.err.println(it)
+                    }
+                },
+            )
         }
 
         suspend fun line(beginning: String): String =
@@ -52,7 +63,7 @@ class ProcessTest {
         /** How it ended, and all that it said. */
         fun exit(): Pair<Int, List<String>> {
             assertTrue(process.waitFor(PATIENCE.inWholeSeconds, TimeUnit.SECONDS), "it has not ended: $lines")
-            reader.join()
+            readers.forEach { it.join() }
             return process.exitValue() to lines
         }
     }

@@ -6,11 +6,12 @@ import kotlin.concurrent.thread
 import kotlin.system.exitProcess
 import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.minutes
+import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.runBlocking
 
-/** Programs of their own for [ProcessTest] and [BoundaryTest]: `Programs NAME QUEUE`, with OJS_URL. */
+/** Programs of their own for [ProcessTest], [FailuresTest] and [BoundaryTest]: `Programs NAME QUEUE`, with OJS_URL. */
 internal object Programs {
     @JvmStatic
     fun main(args: Array<String>): Unit = runBlocking {
@@ -25,6 +26,7 @@ internal object Programs {
                 System.`in`.read()
                 exitProcess(3)
             }
+            "loud" -> loud(queue)
             "soak" -> soak(queue, args[2].toInt())
             else -> throw IllegalArgumentException(args[0])
         }
@@ -56,6 +58,22 @@ internal object Programs {
             delay(ctx.arg<Int>(0).milliseconds)
             "held"
         }.register("say") { ctx -> say("said ${ctx.arg<String>(0)}") }
+    }
+
+    /** A worker as a new user writes it: nothing about logs. The lease is short, for one of the jobs loses it. */
+    private suspend fun loud(queue: String) {
+        val worker = OjsWorker(
+            OjsClient(),
+            queues = listOf(queue),
+            visibilityTimeout = 1.seconds,
+            heartbeatInterval = 100.milliseconds,
+        )
+        worker.register("mail.fails") { error("no mail today") }
+        worker.register("mail.waits") { ctx ->
+            say("waiting ${ctx.id}")
+            awaitCancellation()
+        }
+        worker.run()
     }
 
     /** Works jobs, a quarter at a time, and says what the process holds after each. */

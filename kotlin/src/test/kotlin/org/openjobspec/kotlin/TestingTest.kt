@@ -35,7 +35,7 @@ class TestingTest {
         OjsTesting.inline(worker).use { _ ->
             assertEquals("completed", client.getJob(client.enqueue("good").id).state)
             assertEquals("broken", thrownBy<IllegalStateException> { client.enqueue("bad") }.message)
-            val unknown = thrownBy<NonRetryableException> { client.enqueue("missspelt") }
+            val unknown = thrownBy<OjsException.Validation> { client.enqueue("missspelt") }
             assertTrue("good" in unknown.message.orEmpty())
         }
     }
