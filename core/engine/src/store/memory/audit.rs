@@ -58,6 +58,9 @@ mod tests {
     use crate::kernel::transaction::Transaction;
     use crate::store::memory::MemoryTables;
 
+    /// Puts a set out of step with the jobs.
+    type Damage = fn(&mut MemoryTables);
+
     #[test]
     fn a_set_that_differs_from_the_jobs_is_found() {
         let (mut tables, mut counters) = (MemoryTables::default(), Counters::with(crate::features::ALL));
@@ -67,7 +70,7 @@ mod tests {
         drop(transaction.enqueue(&[Arc::new(job)]).unwrap());
         transaction.finish().unwrap();
         assert_eq!(audit::run(&mut tables, &[]).unwrap().findings, []);
-        let damages: [(&str, fn(&mut MemoryTables)); 10] = [
+        let damages: [(&str, Damage); 10] = [
             ("ready", |tables| tables.ready.clear()),
             ("versions", |tables| _ = tables.versions.insert((1, 1, 1, 1, 1, 1))),
             ("fair", |tables| _ = tables.fair.insert((1, 1, 1, 1, 1))),
