@@ -35,7 +35,17 @@ pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self
 const CONNECT: &str = "connect-src 'self'";
 const SHELL: &str = "index.html";
 /// Files that are fetched only by the screens that need them; `main.js` names the screens.
-const ON_DEMAND: &[&str] = &["uPlot", "pages/audit.", "pages/bulk.", "pages/endpoints.", "pages/errors.", "pages/tenants."];
+const ON_DEMAND: &[&str] = &[
+    "uPlot",
+    "pages/audit.",
+    "pages/bulk.",
+    "pages/dead.",
+    "pages/endpoints.",
+    "pages/errors.",
+    "pages/tenants.",
+    "pages/types.",
+    "parts/preview.",
+];
 
 /// One packed file.
 #[derive(Debug)]

@@ -35,7 +35,7 @@ async fn prometheus_reads_the_rules_and_they_fire() {
     let rules = directory.path().join("ojs.yml");
     let text = says(&server, &["alerts", "--job", "shop"]).await;
     std::fs::write(&rules, &text).unwrap();
-    assert!(promtool(&["check", "rules"], &rules).contains("11 rules found"));
+    assert!(promtool(&["check", "rules"], &rules).contains("12 rules found"));
     let known = served(&server).await;
     for line in text.lines().filter_map(|line| line.trim().strip_prefix("expr: ")) {
         for name in names(line) {

@@ -108,7 +108,7 @@ async fn time_outs_and_lost_handlers_are_failures() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let text = log.text();
-    assert!(text.contains("WARN ojs::worker::failures: job failed") && text.contains("Timeout (timeout)"), "{text}");
+    assert!(text.contains("WARN ojs::worker::failures: job failed") && text.contains("timeout (timeout)"), "{text}");
     drop(delivery);
     let text = plain(job("b"), Outcome::Abandoned, 200, json!({"state": "retryable"})).await;
     assert!(text.contains("job failed") && text.contains("Abandoned (abandoned)"), "{text}");

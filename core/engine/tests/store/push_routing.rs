@@ -172,8 +172,10 @@ async fn a_job_that_is_scheduled_is_sent_when_it_is_due(b: Bench) {
     let later = b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"q","delay_until":"+PT1H"}}"#).await;
     let now = b.job().await;
     assert_eq!(endpoint.next().await.header("x-ojs-job-id"), now.to_string());
+    let before = b.now();
     b.advance(seconds(3_600)).await;
     let request = endpoint.next().await;
     assert_eq!(request.header("x-ojs-job-id"), later.to_string());
-    assert!(request.is_signed_by(SECRET, b.now()));
+    // A claim that began before the clock moved may find the job that became due in the meantime.
+    assert!([before, b.now()].iter().any(|at| request.is_signed_by(SECRET, *at)));
 }
