@@ -18,7 +18,7 @@ use crate::guard::guard;
 use crate::process::Owner;
 use crate::runtime;
 
-/// What is connected to.
+/// The target of a connection.
 enum Target {
     Url(String, Box<ConnectOptions>),
     Transport(Arc<dyn Transport>),
@@ -26,7 +26,7 @@ enum Target {
     Tenant(Arc<Connection>, String),
 }
 
-/// The connection as one process has it.
+/// The state of a connection in one process.
 struct Slot {
     owner: Owner,
     client: OnceCell<Client>,
@@ -35,7 +35,7 @@ struct Slot {
 /// A connection to a server or embedded engine. Making one does nothing: no thread, no socket, no file.
 ///
 /// In a forked child an HTTP connection is made anew (the parent's sockets are neither used nor closed). An embedded
-/// engine that the parent has opened does not follow: SQLite forbids it, and memory is not shared.
+/// engine that the parent has opened cannot be used: SQLite forbids it, and memory is not shared.
 pub struct Connection {
     target: Target,
     slot: ArcSwapOption<Slot>,
@@ -49,10 +49,10 @@ impl std::fmt::Debug for Connection {
 }
 
 impl Connection {
-    /// By URL: see [`ojs::transport::connect`]. The URL is looked at, nothing is opened.
+    /// By URL: see [`ojs::transport::connect`]. The URL is checked, nothing is opened.
     ///
     /// # Errors
-    /// A URL that leads nowhere; the message says what to write instead.
+    /// A URL without a known scheme; the message says what to write instead.
     pub fn to_url(url: &str, options: ConnectOptions) -> Result<Arc<Self>, AbiError> {
         check_url(url).map_err(ojs::Error::from)?;
         Ok(Self::new(Target::Url(url.to_owned(), Box::new(options))))
@@ -67,7 +67,7 @@ impl Connection {
     /// Requests of one tenant over this connection. Closing it leaves this one open.
     ///
     /// # Errors
-    /// What is no id of a tenant.
+    /// An invalid id of a tenant.
     pub fn of_tenant(self: &Arc<Self>, tenant: &str) -> Result<Arc<Self>, AbiError> {
         check_tenant("tenant", tenant).map_err(|error| AbiError::invalid(error.message))?;
         Ok(Self::new(Target::Tenant(Arc::clone(self), tenant.to_owned())))
@@ -90,7 +90,7 @@ impl Connection {
         Ok(client.clone())
     }
 
-    /// What encrypts arguments on this connection, if anything does.
+    /// The codec that encrypts arguments on this connection, if there is one.
     #[must_use]
     pub fn codec(&self) -> Option<&Codec> {
         match &self.target {
@@ -129,7 +129,7 @@ impl Connection {
         Ok(answer)
     }
 
-    /// A call whose answer the server may hold back for so long; it is sent once.
+    /// A call that the server may answer after waiting up to this time; it is sent once.
     ///
     /// # Errors
     /// As [`call`](Self::call).
@@ -160,7 +160,7 @@ impl Connection {
             let fresh = Arc::new(Slot { owner: Owner::current(), client: OnceCell::new() });
             let before = self.slot.compare_and_swap(&current, Some(fresh));
             if before.as_ref().map(Arc::as_ptr) == current.as_ref().map(Arc::as_ptr) {
-                // The parent's client is leaked: closing its sockets or joining its tasks is the parent's business.
+                // The parent's client is leaked: only the parent may close its sockets or join its tasks.
                 std::mem::forget(current);
             }
         }

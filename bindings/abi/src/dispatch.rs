@@ -33,39 +33,39 @@ pub const FLUSH: Duration = Duration::from_millis(2);
 /// A job in the hands of the host.
 #[derive(Debug, Clone)]
 pub struct Handed {
-    /// Answers go by this.
+    /// The name under which the host answers.
     pub token: JobToken,
     /// The job.
     pub job: Arc<Job>,
 }
 
-/// What `pull` brought.
+/// The result of `pull`.
 #[derive(Debug)]
 pub enum Pull {
     /// At least one job.
     Jobs(Vec<Handed>),
     /// Nothing within the time.
     TimedOut,
-    /// Somebody called `unblock`.
+    /// `unblock` was called.
     Unblocked,
-    /// The worker is over: leave the loop.
+    /// The worker has stopped: leave the loop.
     Closed,
 }
 
-/// What `cancellations` brought.
+/// The result of `cancellations`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Cancels {
     /// At least one running job that should stop.
     Jobs(Vec<(JobToken, CancelReason)>),
     /// Nothing within the time.
     TimedOut,
-    /// Somebody called `unblock`.
+    /// `unblock` was called.
     Unblocked,
-    /// The worker is over: leave the loop.
+    /// The worker has stopped: leave the loop.
     Closed,
 }
 
-/// Which lane runs a job type.
+/// The lanes of job types.
 #[derive(Debug, Default)]
 pub struct Routes {
     /// Lane number per job type.
@@ -129,7 +129,7 @@ impl HostDispatch {
         }
     }
 
-    /// One round of tending; false when there is nothing to look after.
+    /// One round of maintenance; false when there is nothing to do.
     fn sweep(&self) -> bool {
         let flushed = self.flush();
         let now = Instant::now();
@@ -320,14 +320,14 @@ impl HostDispatch {
         Ok(())
     }
 
-    /// Sends everyone who waits in `pull` home, once. Wait-free, from any thread.
+    /// Ends the wait of every thread in `pull`, once. Wait-free, from any thread.
     pub fn unblock(&self) {
         if self.owner.is_current() {
             self.lanes.iter().for_each(Lane::unblock);
         }
     }
 
-    /// The phase of the worker as last heard from its driver.
+    /// The latest phase that the driver has reported.
     #[must_use]
     pub fn current_phase(&self) -> Phase {
         match self.phase.load(Ordering::Acquire) {
@@ -338,7 +338,7 @@ impl HostDispatch {
         }
     }
 
-    /// Jobs taken in and not yet answered.
+    /// Number of jobs that are not answered yet.
     #[must_use]
     pub fn held(&self) -> usize {
         lock(&self.held_jobs).table.held()
@@ -349,7 +349,7 @@ impl HostDispatch {
         self.lanes.get(lane).ok_or_else(|| AbiError::invalid(format!("no lane {lane}")))
     }
 
-    /// Sends what `step` held back; false when there was nothing.
+    /// Sends the answers that `step` held back; false when there were none.
     fn flush(&self) -> bool {
         let finished = std::mem::take(&mut lock(&self.held_jobs).finished);
         let any = !finished.is_empty();

@@ -40,7 +40,7 @@ impl SocketDoorbell {
         Ok(Self { near, far })
     }
 
-    /// The descriptor that turns readable. It stays ours: the host must not close it.
+    /// The descriptor that becomes readable. The host must not close it.
     #[must_use]
     pub fn fd(&self) -> std::os::fd::RawFd {
         use std::os::fd::AsRawFd;

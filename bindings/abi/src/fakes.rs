@@ -1,4 +1,4 @@
-//! What the fakes of all languages record, and which of the recorded jobs a test asks for.
+//! The records of the fakes of all languages, and the search for the jobs that a test expects.
 use crate::error::AbiError;
 
 /// The jobs that a request enqueues, as a JSON array, in the form in which they go over the wire: see

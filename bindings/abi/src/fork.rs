@@ -1,4 +1,4 @@
-//! What must not be locked while a process forks: SQLite's own locks, and that of the log records.
+//! Locks that must be free when a process forks: SQLite's own locks, and that of the log records.
 //!
 //! SQLite guards its list of open files, its memory counters and a few other things with locks of the process. A thread that opens or closes a file
 //! at the moment of a fork holds one; the child has the lock and not the thread, so it would wait for ever when it opens a store of its own.

@@ -19,7 +19,7 @@ pub enum LaneKind {
     /// Threads that run one handler at a time and block in `pull`. They announce each job with `step`, so that jobs
     /// behind a slow one can be given to another thread.
     Threads,
-    /// An event loop that starts every job it pulls, and wants to hear of cancellations.
+    /// An event loop that starts every job that it pulls, and is notified of cancellations.
     EventLoop,
 }
 
@@ -44,7 +44,7 @@ impl Wait {
     }
 }
 
-/// What came of looking into the mailbox once.
+/// The result of one look into the mailbox.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Looked {
     Jobs(Vec<JobToken>),
@@ -54,7 +54,7 @@ pub(crate) enum Looked {
     Closed,
 }
 
-/// What came of looking for cancellations once.
+/// The result of one look for cancellations.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     Cancels(Vec<(JobToken, CancelReason)>),
@@ -72,7 +72,7 @@ struct Mailbox {
     idle: usize,
     /// Counts unblocks; a waiter leaves when it has changed.
     unblocks: u64,
-    /// The host has been rung and has not looked yet.
+    /// The bell was rung and the host has not looked yet.
     rung: bool,
     closed: bool,
 }
@@ -84,7 +84,7 @@ pub(crate) struct Lane {
     pub pace: Pace,
     mailbox: Mutex<Mailbox>,
     filled: Condvar,
-    /// For those who wait for cancellations; apart, so that a job wakes only a puller.
+    /// Wakes threads that wait for cancellations; separate, so that a job wakes only a thread in `pull`.
     told: Condvar,
     doorbell: OnceLock<Box<dyn Doorbell>>,
 }
@@ -120,7 +120,7 @@ impl Lane {
         }
     }
 
-    /// Tells an event loop that a running job should stop. Threads ask for themselves.
+    /// Notifies an event loop that a running job should stop. Threads ask by themselves.
     pub fn push_cancel(&self, token: JobToken, why: CancelReason) {
         if self.kind == LaneKind::EventLoop {
             self.alert(|mailbox| {
@@ -135,7 +135,7 @@ impl Lane {
         std::mem::take(&mut lock(&self.mailbox).cancels)
     }
 
-    /// Sends everyone who waits home, once.
+    /// Ends the wait of every thread, once.
     pub fn unblock(&self) {
         self.alert(|mailbox| {
             mailbox.unblocks += 1;
@@ -145,7 +145,7 @@ impl Lane {
         self.told.notify_all();
     }
 
-    /// No job comes any more. What is queued stays in the table, for its owner to release.
+    /// Closes the lane: no job comes any more. Queued jobs stay in the table, whose owner releases them.
     pub fn close(&self) {
         self.alert(|mailbox| {
             mailbox.closed = true;

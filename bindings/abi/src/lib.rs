@@ -1,4 +1,4 @@
-//! What every language binding shares: the way jobs reach a host language and outcomes come back.
+//! The code that all language bindings share: it passes jobs to a host language, and outcomes back.
 //!
 //! | module | noun |
 //! |---|---|
@@ -7,14 +7,14 @@
 //! | [`dispatch`] | [`HostDispatch`](dispatch::HostDispatch): the worker's driver on one side, lanes on the other |
 //! | [`worker`] | settings and heartbeats of a worker, the same for every host |
 //! | [`lane`] | kinds of lanes and how long a pull waits |
-//! | [`token`] | what a host holds in place of a job |
+//! | [`token`] | the number by which a host names a job |
 //! | [`doorbell`] | waking a host without calling into it |
 //! | [`pace`] | how fast handlers are, and the batch sizes that follow |
 //! | [`frame`] | batches of jobs and outcomes in one block of memory |
 //! | [`host_transport`] | a transport written in the host language |
 //! | [`replies`] | answers to calls made from an event loop |
 //! | [`runtime`] | one tokio runtime per process, rebuilt after a fork |
-//! | [`process`] | to which process an object belongs |
+//! | [`process`] | the process that an object belongs to |
 //! | [`fork`] | locks of SQLite that no child may inherit locked |
 //! | [`error`], [`guard`] | errors that cross the boundary; panics become such errors |
 //! | [`outbox`] | rows for the application's connection, and the relay |
@@ -23,10 +23,11 @@
 //! | [`fakes`] | what the fakes of all languages record |
 //! | [`server`] | an OJS server inside the host process |
 //! | [`settings`] | settings of clients and workers, and what the environment says |
-//! | [`webhook`] | whether a request of a webhook is to be trusted |
+//! | [`webhook`] | checks the signature of a webhook request |
 //! | [`logs`] | log records on their way to the host's logger |
 //!
-//! Batches of bytes cross, not calls and not object graphs: `docs/adr` and the comments of [`dispatch`] say why.
+//! Batches of bytes cross the boundary, not single calls and not trees of objects: the comments of [`dispatch`] say
+//! why.
 #![deny(unsafe_code)]
 
 pub mod connection;

@@ -22,7 +22,7 @@ const CAPACITY: usize = 4_096;
 pub struct Record {
     /// 1 error, 2 warn, 3 info, 4 debug, 5 trace.
     pub level: u8,
-    /// The module that spoke.
+    /// The module that wrote the record.
     pub target: &'static str,
     /// Message, then `name=value` of the other fields.
     pub text: String,
@@ -43,7 +43,7 @@ static INSTALLED: AtomicBool = AtomicBool::new(false);
 /// Starts collecting, for this library's own `tracing` only. Later calls do nothing.
 pub fn install() {
     if !INSTALLED.swap(true, Ordering::AcqRel) {
-        // Somebody else's subscriber (a Rust host) stays in place.
+        // The subscriber of a Rust host stays in place.
         let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(Collect));
     }
 }
@@ -79,7 +79,7 @@ pub fn pull_since(max: usize, limit: Duration, unblocks: u64) -> (Vec<Record>, u
     (ring.records.drain(..count).collect(), LOST.swap(0, Ordering::Relaxed))
 }
 
-/// Sends a thread that waits in [`pull`] home.
+/// Ends the wait of a thread in [`pull`].
 pub fn unblock() {
     lock(&RING).unblocks += 1;
     FILLED.notify_all();
@@ -91,7 +91,8 @@ thread_local! {
 
 /// Keeps the ring locked by this thread until [`let_go`], so that a fork meanwhile copies it whole and unlocked by any other thread.
 pub(crate) fn hold() {
-    // Without it, in a thread that ends: then the child takes its chance.
+    // A thread that is ending has no thread-local storage: then the lock is not taken, and the child may find it
+    // locked.
     let _ = HELD.try_with(|held| *held.borrow_mut() = Some(lock(&RING)));
 }
 

@@ -78,7 +78,8 @@ pub fn staged_query(database: &str, name: &str, in_engine: bool) -> Result<Strin
     Ok(dialect(database)?.staged(&table(name)?))
 }
 
-/// An enqueue request as the row shall hold it: with the arguments encrypted where the connection does so. The relay has no key.
+/// An enqueue request in the form of the row: with its arguments encrypted where the connection does so. The relay has
+/// no key.
 ///
 /// # Errors
 /// There is no current key.
@@ -221,7 +222,7 @@ impl Drop for Relay {
     fn drop(&mut self) {
         let Some(core) = self.core.get_mut().ok().and_then(Option::take) else { return };
         if !self.owner.is_current() {
-            // The parent's task does not run here; its sockets are the parent's business.
+            // The parent's task does not run here; only the parent may close its sockets.
             std::mem::forget(core);
         } else if let Ok(runtime) = runtime::handle() {
             // The end does not wait for it: what is committed and not sent is left to another relay, or to the next

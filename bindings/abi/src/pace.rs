@@ -1,4 +1,5 @@
-//! How long handlers take, and what follows from it: how many jobs one lane takes at a time, how many are fetched ahead.
+//! Measures how long handlers take, and computes from it how many jobs a lane takes at a time and how many are fetched
+//! ahead.
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 

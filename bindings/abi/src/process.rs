@@ -1,4 +1,5 @@
-//! Which process an object belongs to. A forked child inherits memory, but no threads: whatever needs a thread is dead there.
+//! The process that an object belongs to. A forked child inherits memory, but no threads: objects that need a thread do
+//! not work there.
 use crate::error::AbiError;
 
 /// The process that made an object.

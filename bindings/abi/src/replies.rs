@@ -1,4 +1,4 @@
-//! Answers to calls that an event loop made: collected, then fetched by the loop in one go after one ring.
+//! Answers to calls of an event loop: they are collected, and the loop fetches all of them after one wake-up.
 use std::sync::{Arc, Mutex};
 
 use crate::doorbell::Doorbell;

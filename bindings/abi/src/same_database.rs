@@ -2,7 +2,7 @@
 //! its driver's connection and asks the server for its health; the core says which of the two comes next, and
 //! decides.
 //!
-//! A host holds the text of the state between two steps and never looks into it, so there is nothing to free.
+//! Between two steps the host keeps the state as a text that it does not read, so nothing has to be freed.
 use ojs::outbox::same_database::{Detection, IDENTITY, Step, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

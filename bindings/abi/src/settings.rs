@@ -1,5 +1,5 @@
-//! Settings of clients and workers as hosts give them: JSON objects by the names of `xtask/schema.toml`, lengths of
-//! time in seconds.
+//! Settings of clients and workers as hosts pass them: JSON objects with the names of `xtask/schema.toml`, durations in
+//! seconds.
 use std::collections::HashMap;
 use std::time::Duration;
 

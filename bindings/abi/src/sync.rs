@@ -1,4 +1,5 @@
-//! Locks that survive a panic: a poisoned lock is taken over, because the state behind it is whole after every statement.
+//! Locks that work after a panic: poisoning is ignored, because the data behind them is consistent after every
+//! statement.
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 

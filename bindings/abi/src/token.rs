@@ -1,5 +1,5 @@
-//! Job tokens: what a host language holds in place of a job. A token is a slot and a generation, so a late or doubled
-//! answer is recognised as stale and never reaches another job.
+//! Job tokens: the numbers by which a host language names jobs. A token is a slot and a generation, so a late or
+//! doubled answer is recognised as stale and never reaches another job.
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ impl JobToken {
         self.0
     }
 
-    /// Any number is a token; only the right ones are known.
+    /// Any number is a token; only tokens of unanswered jobs are known.
     #[must_use]
     pub fn from_bits(bits: u64) -> Self {
         Self(bits)
@@ -53,7 +53,7 @@ pub struct Job {
     pub envelope: Bytes,
 }
 
-/// Where a job stands between dispatch and answer.
+/// The stage of a job between dispatch and answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// In the mailbox.
@@ -95,7 +95,7 @@ impl Table {
         self.held
     }
 
-    /// Takes the job in. `None` only after 2^32 jobs at a time.
+    /// Adds a job. `None` only with 2^32 jobs at a time.
     pub fn insert(&mut self, entry: Entry) -> Result<JobToken, Entry> {
         let slot = self.free.pop().unwrap_or(self.slots.len());
         if slot == self.slots.len() {

@@ -1,4 +1,4 @@
-//! Whether a request comes from the server that has the secret, for all languages.
+//! Checks for all languages that a webhook request comes from the server that has the secret.
 use std::collections::BTreeMap;
 
 use ojs::webhook::TOLERANCE_SECONDS;

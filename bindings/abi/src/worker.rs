@@ -1,5 +1,5 @@
-//! What the workers of all hosts do the same way: the start, heartbeats, progress, checkpoints, and the numbers that
-//! hosts know states by.
+//! The common part of the workers of all hosts: the start, heartbeats, progress, checkpoints, and the numbers of
+//! states.
 use std::sync::{Arc, OnceLock};
 
 use ojs::dispatch::{CancelReason, Dispatch, Phase};
@@ -50,7 +50,7 @@ pub async fn heartbeat(handle: &WorkerHandle, host: &HostDispatch, token: JobTok
     }
 }
 
-/// Reports how far a job has come; returns at once. See [`ojs::JobContext::progress`]. `data` is JSON text.
+/// Reports the progress of a job; returns at once. See [`ojs::JobContext::progress`]. `data` is JSON text.
 ///
 /// # Errors
 /// Forked, or data that is no JSON.

@@ -1,4 +1,4 @@
-//! What features have said to jobs that are to be stored.
+//! The answers of features to jobs that are about to be stored.
 use std::sync::Arc;
 
 use ojs_model::NewJob;
@@ -6,17 +6,18 @@ use ojs_model::NewJob;
 use crate::kernel::job::JobRow;
 use crate::kernel::placed::Pressure;
 
-/// What they have said.
+/// These answers, collected for one enqueue.
 #[derive(Debug, Default)]
 pub struct Admission {
-    /// The jobs with defaults of their queues, when any has some.
+    /// The jobs with the defaults of their queues filled in; `None` when no queue has defaults.
     pub filled: Option<Vec<Arc<NewJob>>>,
     /// Warnings for the answer, each with the place of its job.
     pub warnings: Vec<(usize, String)>,
-    /// Jobs that make room, once the new ones are stored.
+    /// Jobs that the new ones replace; they are withdrawn after the new ones are stored.
     pub victims: Vec<JobRow>,
-    /// How full the queues are then, by name.
+    /// Number of jobs in each limited queue after the enqueue, by name.
     pub pressure: Vec<(Arc<str>, Pressure)>,
-    /// Storing the jobs makes a queue or a job type, or changes a limit: what is refused after that must be found before it.
+    /// Storing the jobs also creates a queue or a job type, or changes a limit. Every reason for a refusal must then be
+    /// found before.
     pub makes_more: bool,
 }

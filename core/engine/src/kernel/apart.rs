@@ -5,8 +5,8 @@ use crate::error::{Applied, Refusal, StoreError};
 use crate::kernel::command::{Exchange, Exchanged};
 use crate::kernel::typed::Apart;
 
-/// Writes the outcomes of an exchange each in a transaction of its own, then claims: one job that cannot be read must
-/// not take the outcomes of the others with it.
+/// Writes each outcome of an exchange in a transaction of its own, then claims: a job that cannot be read must not undo
+/// the outcomes of the others.
 pub(crate) fn exchange(whole: &Exchange, writer: &mut dyn Apart) -> Applied<Exchanged> {
     let mut all = Vec::with_capacity(whole.outcomes.len());
     for report in &whole.outcomes {
@@ -28,7 +28,7 @@ pub(crate) fn exchange(whole: &Exchange, writer: &mut dyn Apart) -> Applied<Exch
         Ok(claimed) => Ok(Exchanged { results: all, ..claimed }),
         Err(refusal) if all.is_empty() => Err(refusal),
         Err(refusal) => {
-            // The outcomes are written, and the caller must hear of it; it will ask for jobs again.
+            // The outcomes are written, so the answer must say so; the caller will ask for jobs again.
             tracing::error!(?refusal, "a claim failed behind the outcomes of its exchange");
             Ok(Exchanged { results: all, ..Exchanged::default() })
         }

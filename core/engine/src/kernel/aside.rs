@@ -1,7 +1,7 @@
 //! What maintenance leaves out: a job whose rows cannot be read must not stop the others.
 //!
-//! A sweep is one transaction, and a fault undoes all of it. What it was looking at then is left out of the next ones for a minute, so they
-//! go on with the rest; after that it is tried again, and named in the log again if nothing has changed.
+//! A sweep is one transaction, and a fault undoes all of it. The item that caused the fault is left out of the next
+//! sweeps for a minute, so that they reach the rest; then it is tried again, and logged again if it still fails.
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use ojs_model::JobId;
 
 /// Rows touched by one slice of a sweep: about 5 ms of the writer's time.
 pub(crate) const SLICE: usize = 500;
-/// How long something is left out, milliseconds.
+/// How long an item is left out, in milliseconds.
 const FOR_MS: i64 = 60_000;
 
-/// What a sweep looks at.
+/// An item that a sweep examines.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// A job.
     Job(JobId),
-    /// What is done for a queue as a whole.
+    /// Work for a queue as a whole.
     Queue(Arc<str>),
     /// A key with limits.
     Key(Arc<str>),
@@ -40,7 +40,7 @@ impl fmt::Display for Subject {
     }
 }
 
-/// What is left out, until when; and what the running sweep looks at.
+/// The items that are left out, with the time until when, and the item that the running sweep examines.
 #[derive(Debug, Default, Clone)]
 pub struct Aside {
     until: HashMap<Subject, i64>,
@@ -48,7 +48,7 @@ pub struct Aside {
 }
 
 impl Aside {
-    /// Looks at something; false when it is left out.
+    /// Notes the item that the sweep examines now; false when it is left out.
     pub(crate) fn look_at(&mut self, subject: Subject, now: i64) -> bool {
         if self.until.get(&subject).is_some_and(|until| now < *until) {
             return false;
@@ -57,7 +57,7 @@ impl Aside {
         true
     }
 
-    /// The sweep has failed: what it was looking at is left out for a while. Says what that was.
+    /// The sweep has failed: leaves the item that it was examining out for a while, and returns it.
     pub fn leave_out(&mut self, now: i64) -> Option<Subject> {
         let subject = self.looking_at.take()?;
         self.until.retain(|_, until| now < *until);
@@ -86,7 +86,7 @@ impl Aside {
             .collect()
     }
 
-    /// How many things are left out.
+    /// Number of items that are left out.
     pub(crate) fn count(&self) -> usize {
         self.until.len()
     }

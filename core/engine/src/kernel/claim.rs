@@ -13,10 +13,10 @@ use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view_with;
 use crate::store::rows::{Directive, QueueRow, WorkerPhase, WorkerRow};
 
-/// After this time a fetch looks again for jobs that another transaction held. Mostly that one claims them itself, and
-/// its commit takes a moment.
+/// After this time a fetch looks again for jobs that another transaction held. Usually that transaction claims them
+/// and commits soon.
 const PASSED_MS: i64 = 250;
-/// The same for a fetch that takes some jobs of a queue only: those that it sees may be for others.
+/// The same for a fetch that takes only some jobs of a queue: the jobs that it sees may be meant for other workers.
 const NARROW_PASSED_MS: i64 = 5_000;
 
 impl Transaction<'_> {
@@ -27,8 +27,8 @@ impl Transaction<'_> {
         let worker = match &claim.worker {
             Some(id) => {
                 let worker = self.tables.worker(id)?;
-                // A worker that said it is quiet gets nothing, even if a fetch of it was under way; nor one that an operator has
-                // told to be, whether or not it has heard of it yet.
+                // A quiet worker gets no job, even if its fetch was under way. The same holds for a worker that an
+                // operator has made quiet, before its next heartbeat tells it so.
                 if worker.phase != WorkerPhase::Running || worker.directive != Directive::Run {
                     return Ok(Vec::new());
                 }
@@ -40,8 +40,8 @@ impl Transaction<'_> {
         self.claim_for(claim, worker.as_ref(), &mut Sender(Holder { worker: num, id, lease_ms: None }))
     }
 
-    /// Claims jobs; `assign` chooses the worker that holds each of them. Whether workers may claim at all, for example
-    /// during maintenance, the caller has found out.
+    /// Claims jobs; `assign` chooses the worker that holds each of them. The caller has checked that workers may claim
+    /// at all (they may not during maintenance).
     pub(crate) fn claim_for(
         &mut self,
         claim: &Claim,
@@ -65,7 +65,7 @@ impl Transaction<'_> {
         }
         let Claiming { jobs, looked, unreadable, .. } = claiming;
         if let (true, Some(fault)) = (jobs.is_empty(), unreadable) {
-            // The other queues of the claim have nothing: the worker hears why this one gives nothing.
+            // The other queues of the claim are empty: the answer is the reason why this one gives nothing.
             return Err(fault);
         }
         if jobs.is_empty() {
@@ -75,8 +75,8 @@ impl Transaction<'_> {
         Ok(jobs)
     }
 
-    /// A claim steps over rows that another transaction holds. When that one ends and has changed nothing, no call
-    /// says so: a fetch that waits looks again by itself, and one that does not wait looks again at once.
+    /// A claim skips rows that another transaction holds. If that transaction ends without a change, no signal is sent:
+    /// a fetch that waits looks again after a while, and one that does not wait looks again at once.
     fn look_for_passed(&mut self, claim: &Claim, queues: &[i64]) -> Result<(), StoreError> {
         if queues.is_empty() || !self.tables.may_have_passed(queues)? {
             return Ok(());
@@ -99,7 +99,7 @@ impl Transaction<'_> {
         Ok(false)
     }
 
-    /// Claims at most so many jobs from the queue of a name; returns how many it has given.
+    /// Claims at most `most` jobs from the queue of this name; returns how many.
     pub(crate) fn claim_some(&mut self, claiming: &mut Claiming<'_>, name: &str, most: usize) -> Result<usize, StoreError> {
         let Some(queue) = self.tables.find_queue(name)?.filter(|queue| !queue.paused) else { return Ok(0) };
         let before = claiming.jobs.len();
@@ -136,7 +136,7 @@ impl Transaction<'_> {
                     continue;
                 }
                 let Some(holder) = claiming.assign.holder(self.tables, self.now, &row, &body)? else {
-                    // It stays at the head of its line, where another look would find it again.
+                    // It stays first in its line, where the next query would find it again.
                     is_last = true;
                     continue;
                 };
@@ -156,7 +156,7 @@ impl Transaction<'_> {
                 self.tables.save_queue(&queue)?;
             }
             if claimed == full && full < goal && allowed <= slots {
-                // Held back by the rate alone: a fetch that waits looks again when the bucket has filled.
+                // Only the rate holds the jobs back: a fetch that waits looks again when the bucket has filled.
                 self.look_again(queue.next_at());
             }
         }

@@ -1,4 +1,4 @@
-//! A claim: what is wanted, and how far it has come.
+//! A claim: what is wanted, and what it has found so far.
 use std::sync::Arc;
 
 use ojs_model::Timestamp;
@@ -15,9 +15,9 @@ pub struct Claim {
     pub queues: Vec<String>,
     /// At most this many.
     pub count: usize,
-    /// The worker, if it named itself.
+    /// The worker; `None` when the request names none.
     pub worker: Option<String>,
-    /// Lease length that overrides the job's own.
+    /// Lease length in place of the job's own.
     pub visibility_ms: Option<u64>,
     /// The client reports with lease tokens: its claims are settled, released and extended by their tokens only.
     pub fenced: bool,
@@ -36,13 +36,13 @@ pub(crate) struct Holder {
     pub(crate) worker: i64,
     /// Its id; empty when it named none.
     pub(crate) id: Arc<str>,
-    /// Milliseconds of the lease; `None` for those of the claim or of the job.
+    /// Length of the lease in milliseconds; `None` for the length that the claim or the job sets.
     pub(crate) lease_ms: Option<i64>,
 }
 
 /// Chooses the holder of each job of a claim: for a claim on behalf of several workers.
 pub(crate) trait Assign {
-    /// The holder of a job that is about to be claimed; `None` leaves the job in its line.
+    /// Returns the worker that gets a job; `None` leaves the job in its line.
     ///
     /// # Errors
     /// A store that cannot be read.
@@ -72,11 +72,11 @@ pub struct Claiming<'c> {
     pub(crate) assign: &'c mut dyn Assign,
     /// Numbers of the job types that the claim names.
     pub(crate) job_type_ids: Option<Vec<i64>>,
-    /// What it has got.
+    /// The jobs claimed so far.
     pub(crate) jobs: Vec<JobView>,
     /// Numbers of the queues in which it has looked for jobs.
     pub(crate) looked: Vec<i64>,
-    /// Why a queue gives nothing whose settings cannot be read.
+    /// The error of a queue whose settings cannot be read; such a queue gives no jobs.
     pub(crate) unreadable: Option<StoreError>,
 }
 
@@ -85,12 +85,12 @@ pub struct Claiming<'c> {
 pub struct Chosen {
     /// The jobs.
     pub(crate) jobs: Vec<(JobRow, Body)>,
-    /// Whether the queue has no more of them now.
+    /// Whether the queue has no further job now.
     pub(crate) is_last: bool,
 }
 
 impl Claiming<'_> {
-    /// How many jobs it still wants.
+    /// Number of jobs that are still wanted.
     pub(crate) fn wanted(&self) -> usize {
         self.claim.count.saturating_sub(self.jobs.len())
     }

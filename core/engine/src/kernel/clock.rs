@@ -9,7 +9,7 @@ pub trait Clock: Send + Sync + 'static {
     /// The current time.
     fn now(&self) -> Timestamp;
 
-    /// True when it gives the machine's time: a store with a clock of its own then goes by that.
+    /// True when this is the machine's clock: a store that has a clock of its own then uses that one.
     fn is_wall(&self) -> bool {
         false
     }
@@ -30,12 +30,12 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that moves only when told to.
+/// A clock that moves only when a test advances it.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 
 impl ManualClock {
-    /// A clock that stands at `start`.
+    /// A clock that stays at `start` until it is advanced.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
         Self(AtomicI64::new(start.as_millis()))

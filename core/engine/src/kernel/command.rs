@@ -1,4 +1,4 @@
-//! The commands that every job needs. Those of features stand in `features/<name>/commands.rs`.
+//! The commands that every job needs. Commands of features are in `features/<name>/commands.rs`.
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -44,19 +44,19 @@ pub struct Exchange {
     pub claim: Option<Claim>,
 }
 
-/// What came of an [`Exchange`].
+/// The reply to an [`Exchange`].
 #[derive(Debug, Clone, Default)]
 pub struct Exchanged {
     /// One per outcome, in order.
     pub results: Vec<Result<Finished, OjsError>>,
     /// Claimed jobs.
     pub jobs: Vec<JobView>,
-    /// When a claim that a queue's rate held back may find more.
+    /// When a claim that a rate limit cut short may find more jobs.
     pub retry_at: Option<Timestamp>,
-    /// The worker of the claim runs some versions only, as it has said in a heartbeat: when it waits, it is to be
-    /// called in addition to others.
+    /// The worker of the claim has declared in a heartbeat that it runs only some versions. When its fetch waits, it is
+    /// woken in addition to other fetches.
     pub is_picky: bool,
-    /// The claim found nothing, and stepped over jobs that another transaction held at that moment.
+    /// The claim found nothing, and skipped jobs that another transaction held at that moment.
     pub has_passed: bool,
 }
 
@@ -79,7 +79,7 @@ impl Command for Exchange {
         wanted.jobs.extend(self.outcomes.iter().map(|report| (report.job, report.lease)));
         if let Some(claim) = &self.claim {
             wanted.workers.extend(claim.worker.as_deref());
-            // Which jobs have the types that a claim names is found out by another query.
+            // Another query finds the jobs of the types that a claim names.
             let first = claim.queues.first().filter(|_| claim.types.is_empty());
             wanted.claims.extend(first.map(|queue| (queue.as_str(), claim.count)));
         }
@@ -102,7 +102,7 @@ pub struct OutcomeReport {
     pub worker: Option<String>,
     /// What happened.
     pub outcome: Outcome,
-    /// Whether the answer shall carry the whole job.
+    /// Whether the answer contains the whole job.
     pub want_job: bool,
 }
 
@@ -113,20 +113,20 @@ pub enum Outcome {
     Ack(Option<Bytes>),
     /// Failed.
     Nack(Box<JobError>),
-    /// Given back, not charged, kept back for so many milliseconds.
+    /// Given back: no attempt is counted, and the job waits for so many milliseconds.
     Release(u64),
 }
 
-/// A sign of life.
+/// A heartbeat of a worker, or of a client that renews leases.
 #[derive(Debug, Clone, Default)]
 pub struct Heartbeat {
-    /// The worker; empty for a client that fetches without a name, whose heartbeat does nothing but renew leases.
+    /// The worker; empty for a client that fetches without a name: its heartbeat only renews leases.
     pub worker: String,
-    /// How far it is with stopping.
+    /// Its phase: running, quiet or stopping.
     pub phase: WorkerPhase,
-    /// What it says of itself; `None` leaves what it said before.
+    /// Its description of itself; `None` keeps the one of an earlier heartbeat.
     pub info: Option<WorkerInfo>,
-    /// Jobs it holds, with tokens where known.
+    /// The jobs that it holds, with their lease tokens where it knows them.
     pub jobs: Vec<(JobId, Option<i64>)>,
     /// Lease length that overrides the one of the claim.
     pub visibility_ms: Option<u64>,
@@ -139,22 +139,22 @@ pub struct Heartbeat {
 /// An accepted outcome.
 #[derive(Debug, Clone)]
 pub struct Finished {
-    /// The row after it.
+    /// The row after the change.
     pub row: JobRow,
-    /// The whole job, when asked for.
+    /// The whole job, if the request asked for it.
     pub job: Option<Box<JobView>>,
     /// When it was written.
     pub at: Timestamp,
 }
 
-/// What is answered to a [`Heartbeat`].
+/// The reply to a [`Heartbeat`].
 #[derive(Debug, Clone)]
 pub struct Beat {
     /// Leases that were extended.
     pub extended: Vec<JobId>,
     /// Jobs of the worker that were cancelled while it held them.
     pub cancelled: Vec<JobId>,
-    /// What the worker shall do.
+    /// What the worker should do next.
     pub directive: Directive,
 }
 
@@ -182,9 +182,9 @@ impl Command for Heartbeat {
 /// A changed job.
 #[derive(Debug, Clone)]
 pub struct Changed {
-    /// The job now.
+    /// The job after the change.
     pub job: JobView,
-    /// The state that it was in before.
+    /// Its state before the change.
     pub previous: JobState,
 }
 

@@ -1,4 +1,4 @@
-//! Numbers that only grow, and what a finished transaction hands to the writer.
+//! Numbers that only grow, and what a finished transaction passes to the writer.
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -26,21 +26,21 @@ pub struct Counters {
     /// What takes part in transactions beside the kernel.
     pub(crate) features: &'static [Feature],
     pub(crate) leases: std::ops::Range<i64>,
-    /// Shared by the writers of a process: who comes later stands later in line.
+    /// Shared by the writers of a process, so that tickets are in the order of arrival.
     pub(crate) last_ticket: Arc<AtomicI64>,
     /// When the next scheduled or retried job is due, as far as this process knows; 0 when it knows of none.
     pub(crate) due_at: Arc<AtomicI64>,
-    /// How far claims that name job types have come.
+    /// How far claims that name job types have searched.
     pub(crate) passes: Arc<Mutex<Passes>>,
     /// Reports of progress that this process has not written yet.
     pub(crate) progress: Arc<Board>,
-    /// Whose turn it is in shared queues.
+    /// Which key is next in each shared queue.
     pub(crate) turns: Arc<Mutex<Turns>>,
-    /// What the queues of pools have given.
+    /// How many jobs each queue of a pool has handed out.
     pub(crate) shares: Arc<Mutex<AllShares>>,
-    /// Deliveries of webhooks that wait.
+    /// Number of webhook deliveries that wait.
     pub(crate) backlog: Arc<Backlog>,
-    /// What the transaction that has just finished changes in the backlog.
+    /// Changes of the backlog by the transaction that has just finished.
     pub(crate) shifts: Shifts,
     /// Facts of the transaction that has just finished: the writer takes them when the commit has succeeded.
     pub facts: Vec<Named>,
@@ -50,20 +50,20 @@ pub struct Counters {
     pub exceeded: u64,
     /// How often only the guaranteed share of a pool served a queue.
     pub starved: u64,
-    /// Milliseconds that jobs waited whose turn came in their trains.
+    /// How long jobs waited before they were first in their trains, in milliseconds.
     pub train_waits: Vec<i64>,
     /// The events of that transaction, if they are to be logged.
     pub told: Vec<event::Event>,
     /// Whether that transaction has removed everything.
     pub emptied: bool,
-    /// What tries of the running group have found to be refused.
+    /// Parts of the running group that earlier tries have found to be refused.
     pub(crate) refused: Refused,
-    /// What maintenance leaves out.
+    /// Items that maintenance leaves out.
     pub aside: Aside,
 }
 
 impl Counters {
-    /// For transactions in which these features take part.
+    /// Counters for transactions with these features.
     #[must_use]
     pub fn with(features: &'static [Feature]) -> Self {
         Self { features, ..Self::default() }
@@ -80,7 +80,7 @@ impl Counters {
         self.leases = self.leases.end..self.leases.end;
     }
 
-    /// Forgets what a transaction that did not end has left here.
+    /// Forgets what a transaction that was not committed has left here.
     pub fn forget(&mut self) {
         self.facts.clear();
         self.failures.clear();
@@ -91,8 +91,8 @@ impl Counters {
         self.emptied = false;
     }
 
-    /// The next lease token of a job whose latest was `before`. Several writers have several ranges: the job's tokens grow all the same.
-    /// Whether the claim is fenced can be read from its token.
+    /// The next lease token of a job whose latest was `before`. Writers take tokens from ranges of their own; the
+    /// tokens of one job still grow. The token itself shows whether the claim is fenced.
     pub(crate) fn lease(&mut self, tables: &mut dyn Tables, before: i64, fenced: bool) -> Result<i64, StoreError> {
         let mut lease = lease::at_or_after(self.leases.start, fenced);
         if lease >= self.leases.end {
@@ -106,14 +106,14 @@ impl Counters {
         Ok(lease::at_or_after(lease.max(before.saturating_add(1)), fenced))
     }
 
-    /// A job is due at a time: maintenance looks for it then, before its next tick.
+    /// Notes when a job is due: maintenance then looks for it at that time instead of at its next tick.
     pub(crate) fn note_due(&self, at: i64) {
         let earlier = |known: i64| (known == 0 || at < known).then_some(at);
         // An error says that an earlier job is known.
         let _ = self.due_at.fetch_update(Ordering::SeqCst, Ordering::SeqCst, earlier);
     }
 
-    /// How long it is until the next known job is due.
+    /// Time until the next known job is due.
     pub(crate) fn due_in(&self, now: Timestamp) -> Option<Duration> {
         let at = self.due_at.load(Ordering::SeqCst);
         (at != 0).then(|| Duration::from_millis(Timestamp::from_millis(at).millis_since(now)))
@@ -125,7 +125,7 @@ impl Counters {
         self.due_at.fetch_update(Ordering::SeqCst, Ordering::SeqCst, passed).is_ok()
     }
 
-    /// A place in the line of available jobs: time of entry, then order of arrival.
+    /// A ticket for the line of available jobs: by time of entry, then by order of arrival.
     pub(crate) fn ticket(&mut self, now: Timestamp) -> i64 {
         let next = |last: i64| (now.as_millis() * TICKETS_PER_MILLI).max(last + 1);
         let last = self.last_ticket.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |last| Some(next(last)));

@@ -13,12 +13,13 @@ use crate::kernel::settings::Settings;
 use crate::kernel::transaction::Transaction;
 use crate::store::rows::{WorkerPhase, WorkerRow};
 
-/// A worker's heartbeat becomes an event at most once in this time: each of them would push everything else out of the log.
+/// A worker's heartbeat becomes an event at most once in this time. Otherwise heartbeats would push all other events
+/// out of the log.
 const HEARTBEAT_EVENT_MS: i64 = 60_000;
 
 type Stored<T> = Result<T, StoreError>;
 
-/// What a worker says of itself, as far as events repeat it.
+/// The members of a worker's description that its events repeat.
 #[derive(Deserialize, Default)]
 struct About<'a> {
     #[serde(borrow)]
@@ -27,7 +28,7 @@ struct About<'a> {
     concurrency: Option<&'a RawValue>,
 }
 
-/// The request of a step, as far as events repeat it.
+/// The members of a step's request that its events repeat.
 #[derive(Deserialize)]
 struct Request {
     r#type: String,
@@ -56,7 +57,7 @@ impl Transaction<'_> {
         self.traces.insert(seq, Settings::of(body).trace_id.unwrap_or_default());
     }
 
-    /// What a heartbeat reports: the first one, a worker that becomes quiet, a sign of life now and then.
+    /// Events of a heartbeat: the worker's first one, a change to quiet, and now and then a plain heartbeat.
     pub(crate) fn emit_beat(&mut self, before: &WorkerRow, beat: &Heartbeat, active: usize) {
         let info = beat.info.as_ref().unwrap_or(&before.info);
         let about: About<'_> = serde_json::from_str(info).unwrap_or_default();
@@ -75,7 +76,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// A worker is gone: after a goodbye, or without.
+    /// The event of a worker that has stopped, or that sends no heartbeats any more.
     pub(crate) fn emit_stopped(&mut self, worker: &WorkerRow) {
         let reason = if worker.phase == WorkerPhase::Running { "error" } else { "shutdown" };
         let mut extra = format!("\"reason\":\"{reason}\"");
@@ -119,7 +120,7 @@ impl Transaction<'_> {
         if flow.state == WorkflowState::Failed {
             let steps = self.tables.steps(flow.num, -3)?;
             let failed = |step: &&StepRow| matches!(step.state, StepState::Failed | StepState::Cancelled);
-            // The one that failed, not those that were cancelled because of it.
+            // The step that failed, not the steps that were cancelled because of it.
             let cause = steps.iter().find(|step| step.state == StepState::Failed).or_else(|| steps.iter().find(failed));
             if let Some(step) = cause {
                 let _ = write!(more, ",{}", step_members(step, "failed_step_id", "failed_step_type"));

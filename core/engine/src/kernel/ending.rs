@@ -1,4 +1,4 @@
-//! Wakes those who wait for the end of a job.
+//! Wakes the requests that wait for the end of a job.
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ojs_model::JobId;
 use tokio::sync::watch;
 
-/// Jobs for whose end requests wait.
+/// Jobs whose end is waited for by requests.
 #[derive(Debug, Default)]
 pub struct Endings {
     jobs: Mutex<HashMap<JobId, watch::Sender<()>>>,
     waiting: AtomicUsize,
 }
 
-/// One request that waits; forgotten when dropped.
+/// One waiting request; dropping it removes it from the list.
 #[derive(Debug)]
 pub struct Ending {
     endings: Arc<Endings>,
@@ -30,7 +30,7 @@ impl Endings {
         Ending { endings: Arc::clone(self), job, told }
     }
 
-    /// These jobs have ended.
+    /// Wakes the requests that wait for these jobs.
     pub fn notify(&self, jobs: &[JobId]) {
         if jobs.is_empty() || !self.is_watched() {
             return;
@@ -41,7 +41,7 @@ impl Endings {
         }
     }
 
-    /// Any job may have ended.
+    /// Wakes all of them: any job may have ended.
     pub fn notify_all(&self) {
         for told in self.lock().values() {
             told.send_replace(());
@@ -61,9 +61,9 @@ impl Endings {
 }
 
 impl Ending {
-    /// Resolves when it is worth looking again.
+    /// Resolves when the job should be read again.
     pub async fn told(&mut self) {
-        // The sender lives in the map as long as this does.
+        // The map keeps the sender as long as this request exists.
         if self.told.changed().await.is_err() {
             std::future::pending::<()>().await;
         }

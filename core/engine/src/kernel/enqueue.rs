@@ -18,25 +18,25 @@ use crate::kernel::transaction::Transaction;
 use crate::store::rows::{QueuePhase, fresh_body, fresh_row};
 use crate::store::wanted::Wanted;
 
-/// Where a step of a workflow belongs.
+/// The workflow and step that a job belongs to.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Link {
-    /// Number of the workflow; 0 for a job of its own.
+    /// Number of the workflow; 0 for a job outside of workflows.
     pub workflow: i64,
     /// Index of the step.
     pub step: i64,
 }
 
-/// What the event of a withdrawn job says of the reason.
+/// The reason in the event of a withdrawn job.
 const REPLACED: &str = "\"reason\":\"replaced\"";
 
-/// What uniqueness says about a job.
+/// The result of the uniqueness check of a job.
 enum Unique {
     /// No other job like it.
     Fresh,
-    /// This one is there already and stays.
+    /// An earlier job exists and stays.
     Existing(JobRow),
-    /// This one makes room.
+    /// An earlier job exists and is replaced.
     Replaces(JobRow),
 }
 
@@ -53,7 +53,7 @@ impl Transaction<'_> {
         Ok(placed)
     }
 
-    /// Asks features about a job that no enqueue has brought.
+    /// Asks features about a job that was not enqueued by a request.
     pub(crate) fn judge(&mut self, job_type: &str, envelope: &str) -> Applied<()> {
         call!(self, judge, job_type, envelope);
         Ok(())
@@ -73,7 +73,7 @@ impl Transaction<'_> {
         }
         let all: Vec<&NewJob> = jobs.iter().map(Arc::as_ref).collect();
         if let Some(index) = self.tables.insert_all(&all, &mut rows)? {
-            // All or none: those before it go with the refusal.
+            // All or none: a refusal also undoes the jobs before it.
             return match all.get(index) {
                 Some(job) => Err(self.duplicate(job, index, jobs.len())?.into()),
                 None => Err(StoreError::Failed(format!("no job {index} in a batch of {}", jobs.len())).into()),
@@ -140,7 +140,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Whether another key enqueued a job than the one that enqueues this.
+    /// Whether the job was enqueued with another API key than this one.
     fn is_foreign(&mut self, job: &NewJob, existing: &JobRow) -> Result<bool, StoreError> {
         let body = self.tables.body(existing.seq)?;
         Ok(crate::kernel::owner::is_foreign(job.enqueued_by.as_deref(), &body.text))
@@ -171,7 +171,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Whether storing the job changes more than the job: another job, a limit, a queue or job type that is made for it.
+    /// Whether storing the job also changes another job or a limit, or creates a queue or a job type.
     fn changes_others(&mut self, job: &NewJob) -> Result<bool, StoreError> {
         Ok(job.unique.is_some()
             || job.rate_limit.is_some()
@@ -183,7 +183,7 @@ impl Transaction<'_> {
             || job.tenant.is_some())
     }
 
-    /// The job that stands in the way of another one: refuses it, answers for it, or makes room.
+    /// Applies the conflict policy to an earlier job with the same uniqueness key: refuse, return it, or replace it.
     pub(crate) fn conflicting(&mut self, policy: &UniquePolicy) -> Result<Option<JobRow>, StoreError> {
         let since = policy.since(self.now);
         if matches!(policy.on_conflict, OnConflict::Reject | OnConflict::Ignore) {
@@ -194,7 +194,7 @@ impl Transaction<'_> {
     }
 
     fn judge_unique(&mut self, job: &NewJob) -> Result<Unique, StoreError> {
-        // Refusals were found before.
+        // Refusals were found earlier.
         let Some(policy) = job.unique.as_ref().filter(|policy| policy.on_conflict != OnConflict::Reject) else {
             return Ok(Unique::Fresh);
         };
@@ -232,7 +232,8 @@ impl Transaction<'_> {
         Ok(known.is_none().then(|| Placed::fresh(row, queue, job)))
     }
 
-    /// Withdraws further jobs like one that replaces them: there are some when an operator has run one of them again.
+    /// Withdraws further jobs with the same key as the one that replaces them. They exist when an operator has run one
+    /// of them again.
     fn withdraw_others(&mut self, job: &NewJob) -> Result<(), StoreError> {
         let Some(policy) = &job.unique else { return Ok(()) };
         while let Some(other) = self.conflicting(policy)? {
@@ -326,7 +327,7 @@ impl Transaction<'_> {
     }
 
     fn duplicate(&mut self, job: &NewJob, index: usize, of: usize) -> Result<OjsError, StoreError> {
-        // Of a job of another tenant not even the state is told.
+        // The answer shows nothing about a job of another tenant, not even its state.
         let state = self.tables.visible(job.id)?.map_or(JobState::Available, |row| row.state);
         Ok(located(OjsError::duplicate_id(job.id, state), "id", index, of))
     }
@@ -340,7 +341,7 @@ impl Placed {
     }
 }
 
-/// Says which element of a batch is meant.
+/// Adds the index of the element of a batch.
 fn located(mut error: OjsError, field: &str, index: usize, of: usize) -> OjsError {
     if let (true, Some(details)) = (of > 1, error.details.as_mut().and_then(|d| d.as_object_mut())) {
         details.insert("index".into(), json!(index));

@@ -1,11 +1,11 @@
-//! Lifecycle events: written as short lines beside the change they tell of, read back as CloudEvents-like objects
+//! Lifecycle events: written as short lines in the transaction of the change, read back as CloudEvents-like objects
 //! (protocol section 8.12).
 //!
-//! A line is `type|time[,from,to]|subject|job type number|queue number|extra`, the extra being the rest of `data` as JSON members.
-//! The first line after a transition carries it, as numbers of states (`-` for a new job); a transition that no event
-//! reports gets a line without a type, which only streams read. So the log knows every transition, at the price of four
-//! bytes. An event's id is a UUIDv7 made from its time and its place in the log, so it costs nothing to keep and leads
-//! back to it.
+//! A line is `type|time[,from,to]|subject|job type number|queue number|extra`, the extra being the rest of `data` as
+//! JSON members. The first line after a transition carries it, as numbers of states (`-` for a new job); a transition
+//! that no event reports gets a line without a type, which only streams read. So the log contains every transition, at
+//! four bytes each. An event's id is a UUIDv7 made from its time and its place in the log, so it needs no column and
+//! names the place.
 use std::sync::Arc;
 
 use ojs_model::envelope::DEFAULT_TENANT;
@@ -24,7 +24,7 @@ pub struct Change {
     pub to: JobState,
 }
 
-/// What kind of job an event is about.
+/// The type and queue of the job that an event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The job's type.
@@ -38,7 +38,7 @@ pub struct Origin {
 pub struct Event {
     /// `evt_<uuidv7>`.
     pub id: String,
-    /// Where it stands in the log.
+    /// Its place in the log.
     pub place: Place,
     /// `job.completed` and so on; empty for a transition that is not an event of its own.
     pub name: String,
@@ -77,7 +77,7 @@ impl Event {
 /// Which events to read.
 #[derive(Debug, Clone, Default)]
 pub struct EventFilter {
-    /// Behind this place.
+    /// Only events after this place.
     pub after: Place,
     /// Only these types; empty is all. A `*` at the end stands for any ending.
     pub types: Vec<String>,
@@ -87,14 +87,14 @@ pub struct EventFilter {
     pub job_types: Vec<String>,
     /// Only events of this tenant.
     pub tenant: Option<Arc<str>>,
-    /// At most this many.
+    /// Most events to return.
     pub limit: usize,
-    /// Transitions that are no events of their own as well: what streams need.
+    /// Also transitions that no event reports; streams need them.
     pub transitions: bool,
     /// Only this subject.
     pub subject: Option<String>,
-    /// Looks at about so many commits, then answers with what it has; 0 is no bound. Keeps a narrow filter over a long log from
-    /// holding up other readers.
+    /// Examines about so many commits, then returns what it has found; 0 means no bound. A narrow filter over a long
+    /// log then does not delay other readers.
     pub scan: usize,
 }
 
@@ -171,7 +171,7 @@ impl Place {
             let bits = u128::from_be_bytes(*id.as_bytes());
             let place = (bits as u64) & RAND_B;
             let (batch, index) = ((place >> INDEX_BITS).cast_signed(), (place & INDEX_MASK).cast_signed());
-            // Only the first half of what this line has to say was sent: all of it is to be sent again.
+            // Only the first of the two messages of this line was sent: both are sent again.
             let half = (bits >> 64) & HALF != 0;
             return Some(Self { batch, index: if half { (index - 1).max(0) } else { index } });
         }
@@ -214,7 +214,7 @@ pub fn time_of(id: &str) -> Option<Timestamp> {
     i64::try_from(bits >> 80).ok().map(Timestamp::from_millis)
 }
 
-/// Bit of the free part of an id that says: not all of the event.
+/// Bit of the free part of an id: this is the first of two messages of the event.
 const HALF: u128 = 1;
 const RAND_B: u64 = (1 << 62) - 1;
 /// A commit holds well under 2^20 events: groups are bounded.

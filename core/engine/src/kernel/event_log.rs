@@ -10,7 +10,7 @@ use crate::store::tables::Tables;
 /// Batches read at a time: bounds memory while the filter refuses most events.
 const BATCHES: usize = 64;
 
-/// A page of events: the events, the cursor behind the last one looked at, whether there is more.
+/// A page of events: the events, the cursor after the last one examined, and whether there are more.
 pub type Page = (Vec<Event>, String, bool);
 
 /// Reads a page. Filters by name numbers are resolved here, so that lines stay short.
@@ -65,7 +65,7 @@ pub(crate) fn decode(tables: &mut dyn Tables, filter: &EventFilter, place: Place
         return Ok(None);
     }
     let (at, change, tenant) = decode_change(at);
-    // What names a number without a tenant belongs to no tenant that a caller can be.
+    // A number without a name belongs to no tenant that a caller can be.
     let tenant = if tenant == 0 { None } else { Some(tables.tenant_id(tenant)?.unwrap_or_default()) };
     if !filter.wants_tenant(tenant.as_deref(), origin.is_some(), name) {
         return Ok(None);
@@ -135,7 +135,7 @@ pub fn at(tables: &mut dyn Tables, filter: &EventFilter, at: i64) -> Result<Opti
 /// A part of the log that is read backwards.
 #[derive(Debug, Clone, Copy)]
 pub struct Back {
-    /// Only what stands before this place; `None` is the end of the log.
+    /// Only events before this place; `None` is the end of the log.
     pub before: Option<Place>,
     /// Not before this time, milliseconds since the epoch.
     pub start: i64,
@@ -143,8 +143,8 @@ pub struct Back {
     pub end: i64,
 }
 
-/// Hands events over, the newest first, until `take` wants no more or `filter.scan` commits have been looked at.
-/// Returns the place before which it goes on; `None` when there is nothing further back.
+/// Passes events to `take`, the newest first, until it returns false or `filter.scan` commits have been examined.
+/// Returns the place before which the next call continues; `None` at the beginning of the log.
 ///
 /// # Errors
 /// A store that cannot be read.

@@ -1,4 +1,4 @@
-//! Why a job is not running: the reasons, each with since when, until when, and what helps.
+//! Why a job is not running: the reasons, each with its begin, its end and a command that helps.
 use ojs_model::Timestamp;
 use serde_json::{Map, Value};
 
@@ -11,15 +11,15 @@ pub struct Reason {
     pub code: &'static str,
     /// A sentence for people.
     pub message: String,
-    /// Since when, milliseconds; 0 when it is not known.
+    /// When it began, in milliseconds; 0 when that is not known.
     pub since: i64,
-    /// When it ends by itself, milliseconds; 0 when it does not, or when that is not known.
+    /// When it ends by itself, in milliseconds; 0 when it does not, or when that is not known.
     pub until: i64,
     /// Path of the API where what holds the job is shown; empty for none.
     pub link: String,
     /// The command that helps; empty for none.
     pub command: String,
-    /// More, by name.
+    /// Further details, by name.
     pub details: Map<String, Value>,
 }
 
@@ -72,12 +72,12 @@ impl Reason {
 pub struct Explanation {
     /// The job.
     pub job: JobView,
-    /// The reasons; what stands first has to end first. Empty for a job that runs or has ended, and for one that the
-    /// next fetch of its queue gets.
+    /// The reasons, in the order in which they must end. Empty for a job that runs or has ended, and for the job that
+    /// the next fetch of its queue gets.
     pub reasons: Vec<Reason>,
     /// The time of the reading.
     pub at: Timestamp,
-    /// The caller may learn what belongs to the job's tenant only: no workers, no places in shared lines.
+    /// The caller may see only what belongs to the job's tenant: no workers, no places in shared lines.
     pub for_tenant: bool,
 }
 

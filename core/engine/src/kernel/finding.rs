@@ -1,4 +1,4 @@
-//! What an audit finds, and what a store contributes to it.
+//! Findings of an audit, and the part of the audit that a store does.
 use std::fmt;
 
 use ojs_model::JobId;
@@ -29,9 +29,9 @@ pub struct Finding {
     pub subject: String,
     /// What was compared.
     pub what: String,
-    /// What the other rows say.
+    /// The value that follows from the other rows.
     pub expected: String,
-    /// What this row says.
+    /// The value in this row.
     pub found: String,
 }
 
@@ -42,10 +42,10 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What an audit says.
+/// The result of an audit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Audited {
-    /// Jobs that were looked at.
+    /// Number of jobs examined.
     pub jobs: u64,
     /// The first [`MAX_FINDINGS`] contradictions; none in a sound store.
     pub findings: Vec<Finding>,
@@ -69,10 +69,10 @@ impl Audited {
     }
 }
 
-/// What only a store can compare: its own indexes, and rows that nothing else points to.
+/// Comparisons that only a store can make: of its own indexes, and of rows that nothing points to.
 #[derive(Debug, Default)]
 pub struct StoreAudit {
-    /// What is wrong.
+    /// The contradictions.
     pub findings: Vec<Finding>,
     /// Pairs of jobs with the same uniqueness key that have both not ended, the older one first.
     pub same_key: Vec<(JobId, JobId)>,

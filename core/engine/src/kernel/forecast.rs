@@ -1,4 +1,4 @@
-//! What would happen to a dead letter that ran again now.
+//! Preview of a replay: what would happen if a dead letter were run again now.
 use std::collections::HashSet;
 
 use ojs_model::{JobId, Timestamp};
@@ -18,7 +18,7 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// As answers write it.
+    /// Its name in answers.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -36,9 +36,9 @@ pub struct Forecast<'a> {
     pub job: JobView,
     /// The time at which the preview was read.
     pub at: Timestamp,
-    /// What the jobs before it in the same preview would take: a uniqueness key, the head of a train.
+    /// What earlier jobs of the same preview would occupy: uniqueness keys, heads of trains.
     pub taken: &'a mut HashSet<String>,
-    /// What has been found.
+    /// The reasons found so far.
     pub reasons: Vec<(Effect, Reason)>,
 }
 

@@ -3,14 +3,14 @@
 //! Each reason is one bit, declared below and set and removed by one feature. A job is handed out only when the set is
 //! empty, so a reason that is removed leaves the job held by the others.
 //!
-//! Stores keep the set in the rank of a job, `1000 × bits − priority`: jobs that nothing holds stand first in the line
-//! of their queue (their ranks lie below [`FREE_BELOW`]), and claims read no others. Bits that this version does not
-//! know are kept as they are, so the job waits until the version that set them removes them.
+//! Stores keep the set in the rank of a job, `1000 × bits − priority`. Jobs without a reason come first in the line of
+//! their queue (their ranks are below [`FREE_BELOW`]), and claims read only these. Unknown bits of a later version are
+//! kept, so the job waits until a program that knows them removes them.
 use std::fmt;
 
 /// What one bit adds to the rank: more than the distance between the smallest and the largest priority (−100 and 100).
 const STEP: i32 = 1_000;
-/// Ranks of jobs that nothing holds lie below this, all others at or above it. The SQL of the stores says 500.
+/// Ranks of jobs without a reason are below this, all others at or above it. The SQL of the stores has 500.
 pub const FREE_BELOW: i32 = STEP / 2;
 
 /// A set of reasons.
@@ -27,7 +27,7 @@ impl Holds {
     pub const LIMIT: Self = Self(1);
     /// Reserved: jobs that wait for others of their train are pending instead (decision 38).
     pub const TRAIN: Self = Self(1 << 1);
-    /// The job's tenant has used what it may use, or is suspended (`features/tenants`).
+    /// The job's tenant has reached a limit, or is suspended (`features/tenants`).
     pub const TENANT: Self = Self(1 << 2);
     /// The queue of the job is shared (`features/fair`), so claims find the job by its key, not in the order of the
     /// queue. All available jobs of shared queues have this bit. It alone does not keep a job from running.
@@ -81,7 +81,7 @@ impl Holds {
     /// The set and the priority that a rank was made of.
     #[must_use]
     pub fn of_rank(rank: i32) -> (Self, i32) {
-        // A rank that no version has written counts as one that nothing holds: its job is then at least handed out.
+        // An impossible rank counts as one without a reason, so that its job is handed out at least.
         let bits = u16::try_from((rank + FREE_BELOW).div_euclid(STEP)).unwrap_or(0);
         (Self(bits), i32::from(bits) * STEP - rank)
     }

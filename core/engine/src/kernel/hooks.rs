@@ -1,5 +1,5 @@
-//! Where features take part in a transaction. A feature is registered in one line of `features::ALL`; the kernel calls
-//! its hooks and names no feature.
+//! The hooks by which features take part in a transaction. A feature is registered in one line of `features::ALL`; the
+//! kernel calls its hooks and names no feature.
 //!
 //! Hooks are called in the order of the list. A hook that a feature does not have costs one branch.
 use std::sync::Arc;
@@ -20,21 +20,21 @@ use crate::kernel::transaction::Transaction;
 use crate::store::rows::{QueueRow, WorkerRow};
 use crate::store::tables::Tables;
 
-/// What the hooks of one feature answer when only the store can fail.
+/// The result of a hook that fails only when the store fails.
 pub type Hooked = Result<(), StoreError>;
-/// Refuses jobs that are to be stored, or notes what storing them needs.
+/// Refuses jobs that are about to be stored, or notes what storing them needs.
 pub type Admit = fn(&mut Transaction<'_>, &[Arc<NewJob>], &mut Admission) -> Applied<()>;
 /// Refuses one job, given its type and the members of its envelope as JSON text without braces.
 pub type Judge = fn(&mut Transaction<'_>, &str, &str) -> Applied<()>;
-/// Goes on with jobs that have been stored.
+/// Acts after jobs have been stored.
 pub type AfterEnqueue = fn(&mut Transaction<'_>, &mut Admission, &mut [Placed]) -> Hooked;
-/// Fills in what a job of the engine's own making leaves out.
+/// Fills in the missing members of a job that the engine itself makes.
 pub type Complete = fn(&mut Transaction<'_>, &NewJob) -> Applied<Option<NewJob>>;
 /// Counts the jobs that may start in a queue.
 pub type Slots = fn(&mut Transaction<'_>, &mut QueueRow) -> Result<usize, StoreError>;
 /// Sees the result of a job that completes.
 pub type OnResult = fn(&mut Transaction<'_>, &mut JobRow, &[u8]) -> Hooked;
-/// Sees a job on its way to another state; it may change flags of the row after.
+/// Sees a job that changes its state; may change flags of the new row.
 pub type OnTransition = fn(&mut Transaction<'_>, &JobRow, &mut JobRow) -> Hooked;
 /// Sees a discarded job that is to run again; true when it must wait.
 pub type OnReplay = fn(&mut Transaction<'_>, &mut JobRow) -> Applied<bool>;
@@ -46,9 +46,9 @@ pub type OnError = fn(&mut Transaction<'_>, &JobRow, &JobError) -> Hooked;
 pub type OnLateOutcome = fn(&mut Transaction<'_>, JobId, Option<i64>) -> Hooked;
 /// Sees a heartbeat: the worker's row before it, and the jobs that it names with their tokens.
 pub type OnHeartbeat = fn(&mut Transaction<'_>, &WorkerRow, &[(JobId, Option<i64>)]) -> Hooked;
-/// Where a slow walk through records goes on; `None` is at its end.
+/// The place at which a slow walk through records continues; `None` at its end.
 pub type Repair = fn(&mut Transaction<'_>, Walk) -> Applied<Option<Walk>>;
-/// A place in a walk through records, which means something to the feature only; (0, 0) is before the first one.
+/// A place in a walk through records. Only the feature knows its meaning; (0, 0) is the beginning.
 pub type Walk = (i64, i64);
 /// Adds to a job that is handed out.
 pub type OnLease = fn(&mut Transaction<'_>, &mut JobView) -> Hooked;
@@ -60,41 +60,41 @@ pub type Foresee = fn(&mut dyn Tables, &mut Forecast<'_>) -> Hooked;
 pub type OnClaim = fn(&mut Transaction<'_>, &Claim, Option<&WorkerRow>);
 /// Claims from the queues by an order of its own; false when it has none for them.
 pub type Divide = fn(&mut Transaction<'_>, &mut Claiming<'_>) -> Result<bool, StoreError>;
-/// Chooses available jobs of a queue for a claim, best first, so many at most; `None` when others choose.
+/// Chooses available jobs of a queue for a claim, best first, up to a number; `None` when this feature does not choose.
 pub type Choose = fn(&mut Transaction<'_>, &Claiming<'_>, i64, usize) -> Result<Option<Chosen>, StoreError>;
-/// Adds jobs of a queue to those that have been chosen, and keeps the best, so many at most.
+/// Adds jobs of a queue to the chosen ones, and keeps the best, up to a number.
 pub type Add = fn(&mut Transaction<'_>, &Claiming<'_>, i64, usize, &mut Vec<(JobRow, Body)>) -> Hooked;
 /// Whether a job may start.
 pub type MayClaim = fn(&mut Transaction<'_>, &JobRow) -> Result<bool, StoreError>;
 
-/// What a feature adds to the kernel.
+/// The hooks of one feature.
 #[derive(Debug, Clone, Copy)]
 pub struct Feature {
     /// Jobs are to be stored: refuses all of them, or notes what storing them needs. Nothing has been changed yet.
     pub admit: Option<Admit>,
-    /// A job is to be stored, or changed, that no enqueue has brought: a step of a workflow, a cron run, a row
-    /// inserted by plain SQL, a dead letter with other arguments. Refuses it. It is asked earlier as well, when a
-    /// workflow or a cron entry is stored.
+    /// A job that no request has enqueued is about to be stored or changed: a step of a workflow, a cron run, a row
+    /// inserted by plain SQL, a dead letter with new arguments. May refuse it. Also called earlier, when a workflow or
+    /// a cron entry is stored.
     pub judge: Option<Judge>,
-    /// The engine makes a job itself, for a step of a workflow: the job with what was left out filled in, `None` where
-    /// nothing was. What producers send is filled in by `admit`.
+    /// The engine makes a job for a step of a workflow: returns the job with missing members filled in, `None` where
+    /// none is missing. `admit` does the same for jobs of producers.
     pub complete: Option<Complete>,
     /// A job is about to get its row.
     pub on_enqueue: Option<fn(&mut Transaction<'_>, &NewJob, &mut JobRow) -> Hooked>,
     /// A job has been stored.
     pub on_stored: Option<fn(&mut Transaction<'_>, &JobRow)>,
-    /// A pending job is to be activated: refuses that.
+    /// A pending job is about to be activated. May refuse it.
     pub on_activate: Option<MayActivate>,
-    /// A discarded job is to run again, with this row, which is not written yet. True when it must wait: it becomes
-    /// pending instead of available.
+    /// A discarded job is about to run again, with this row, which is not written yet. True makes it pending instead of
+    /// available.
     pub on_replay: Option<OnReplay>,
     /// An outcome was refused, given its job and its lease token: the job is not active any more, or has another lease.
     pub on_late_outcome: Option<OnLateOutcome>,
-    /// A heartbeat was taken in, given the worker's row before it and the jobs that it names.
+    /// A heartbeat was accepted: gets the worker's row before it and the jobs that it names.
     pub on_heartbeat: Option<OnHeartbeat>,
-    /// A worker, by its number, is taken for dead and holds nothing any more.
+    /// A worker, given by its number, counts as dead and holds no job any more.
     pub on_worker_death: Option<fn(&mut Transaction<'_>, i64) -> Hooked>,
-    /// Looks for contradictions behind a place and mends them, one slice: at the start and every minute.
+    /// Repairs contradictions between records after a place, one slice; called at the start and every minute.
     pub repair: Option<Repair>,
     /// All jobs of an enqueue have been stored.
     pub after_enqueue: Option<AfterEnqueue>,
@@ -117,9 +117,9 @@ pub struct Feature {
     /// A claim wants jobs of a queue, given the number of the queue. The first feature that chooses is taken; without
     /// one, the jobs come in the order of their queue.
     pub choose: Option<Choose>,
-    /// Jobs of a queue have been chosen in its order: adds those that stand elsewhere.
+    /// Jobs of a queue have been chosen in its order: adds jobs of its other lines.
     pub add: Option<Add>,
-    /// How many jobs of a queue may be active beside those that are. The row may be read again, under a lock.
+    /// How many more jobs of a queue may be active. The row may be read again, under a lock.
     pub slots: Option<Slots>,
     /// Whether a job at the head of its line may start. A feature that says no has moved it out of the way.
     pub may_claim: Option<MayClaim>,
@@ -131,7 +131,7 @@ pub struct Feature {
     pub on_transition: Option<OnTransition>,
     /// A job completes with a result, which is JSON text; its row is not written yet.
     pub on_result: Option<OnResult>,
-    /// The time is over that an ended job has in `expires_at`.
+    /// The time in `expires_at` of an ended job has passed.
     pub after_end: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
     /// An attempt has failed; whether there is another one is not decided yet.
     pub on_failure: Option<fn(&mut Transaction<'_>, &JobRow, &JobError) -> Hooked>,
@@ -146,19 +146,19 @@ pub struct Feature {
     pub before_commit: Option<fn(&mut Transaction<'_>) -> Hooked>,
     /// Counts and events have been written; only the commit is left.
     pub on_written: Option<fn(&mut Transaction<'_>) -> Hooked>,
-    /// What time makes due.
+    /// Work that is due by time.
     pub sweep: Option<Sweep>,
-    /// Removes one slice of what is past its retention; true when there may be more.
+    /// Removes one slice of records past their retention; true when there may be more.
     pub prune: Option<fn(&mut Transaction<'_>, &Retention) -> Applied<bool>>,
     /// Whether an ended job must be kept at a time, in milliseconds, although it is past the retention of its state.
     pub keeps: Option<fn(&JobRow, i64) -> bool>,
-    /// An ended job is kept by a prune: removes what of it is past its own retention.
+    /// A prune has kept an ended job: removes parts of it that are past a retention of their own.
     pub prune_kept: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
     /// Everything has been removed (test mode): forgets what it keeps in memory.
     pub reset: Option<fn(&mut Transaction<'_>)>,
     /// Compares its records with each other and with the jobs; changes nothing.
     pub audit: Option<Checks>,
-    /// Says why it keeps a waiting job from running, if it does; changes nothing.
+    /// Adds the reason for which it holds back a waiting job, if it does; changes nothing.
     pub explain: Option<Explain>,
     /// Adds what would happen to a dead letter that ran again, beside the reasons of `explain`. It changes nothing.
     pub foresee: Option<Foresee>,
@@ -167,7 +167,7 @@ pub struct Feature {
 /// A feature's part of a sweep.
 #[derive(Debug, Clone, Copy)]
 pub struct Sweep {
-    /// What is swept, for the log.
+    /// Name of the swept items, for the log.
     pub part: &'static str,
     /// Whether it is swept during maintenance, too.
     pub in_maintenance: bool,

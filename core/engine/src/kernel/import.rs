@@ -1,4 +1,4 @@
-//! Jobs that an application inserted by plain SQL become jobs like any other.
+//! Turns rows that an application has inserted by plain SQL into jobs.
 use ojs_model::state::Trigger;
 use ojs_model::unique::OnConflict;
 use ojs_model::{ErrorCode, JobError, JobState, NewJob, OjsError, envelope};
@@ -11,7 +11,7 @@ use crate::kernel::part::Part;
 use crate::kernel::transaction::Transaction;
 use crate::store::rows::RawJob;
 
-/// Rows taken in by one slice of a sweep.
+/// Rows that one slice of a sweep imports.
 const SLICE: usize = 500;
 
 /// An enqueue request made of a row.
@@ -29,7 +29,7 @@ struct Request<'a> {
 }
 
 impl Transaction<'_> {
-    /// Takes in what has been committed since the last look.
+    /// Imports the rows that were committed since the last call.
     pub(crate) fn import(&mut self) -> Applied<()> {
         for raw in self.tables.raw_jobs(SLICE, &self.queues_aside())? {
             self.takes_queue(&raw.queue.as_str().into());
@@ -78,7 +78,7 @@ impl Transaction<'_> {
     /// The application's transaction has committed, so the error cannot be returned to it: the job becomes a dead
     /// letter whose error says what was wrong.
     fn import_refused(&mut self, raw: &RawJob, refusal: &OjsError) -> Applied<()> {
-        // It stays with its tenant even where nothing else of it can be used.
+        // The dead letter keeps its tenant, even if nothing else of the row can be used.
         let meta = raw.meta.as_ref().map(|meta| format!("\"meta\":{meta}"));
         let tenant = meta.and_then(|meta| envelope::tenant_in(&meta).ok().flatten());
         let job = self.request(raw, false, tenant.as_deref())?;

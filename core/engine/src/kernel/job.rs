@@ -98,15 +98,15 @@ row! {
         changing {
             /// One of the eight states.
             pub state: JobState,
-            /// What the state's index is ordered by: a ticket (available), the due time (scheduled, retryable,
+            /// The sort key of the state's index: a ticket (available), the due time (scheduled, retryable,
             /// pending), the next deadline (active), the end (terminal).
             pub sort_key: i64 as "pos",
             /// Last entry into `available`.
             pub enqueued_at: i64,
             /// Entry into a terminal state.
             pub finished_at: i64,
-            /// While it waits: discard when not started by then. Once it has completed: remove the result then.
-            /// Else 0.
+            /// While it waits: when it is discarded if it has not started. Once it has completed: when the result is
+            /// removed. Else 0.
             pub expires_at: i64,
             /// See [`flag`].
             pub flags: u32,
@@ -114,7 +114,7 @@ row! {
         later {
             /// Claims so far.
             pub attempt: u32,
-            /// Claims given back without charge.
+            /// Claims that were given back and do not count as attempts.
             pub releases: u32,
             /// Token of the latest claim; larger for every later claim of the store.
             pub lease: i64,
@@ -134,7 +134,7 @@ row! {
             pub retry_delay: i64,
         }
     } and {
-        /// Why it is not handed out although it is available.
+        /// The reasons why it is not handed out although it is available.
         pub holds: Holds = holds_of(priority),
     }
 }
@@ -144,7 +144,7 @@ fn priority_of(rank: i32) -> i32 {
     Holds::of_rank(rank).1
 }
 
-/// What holds a job with this rank.
+/// The reasons that hold a job with this rank.
 fn holds_of(rank: i32) -> Holds {
     Holds::of_rank(rank).0
 }
@@ -156,8 +156,8 @@ impl JobRow {
         self.attempt.saturating_sub(self.releases)
     }
 
-    /// What a queue's line is ordered by first: minus the priority, jobs that something holds, or that have a version,
-    /// behind all others.
+    /// First sort key of a queue's line: minus the priority; jobs with a reason, or with a version, come after all
+    /// others.
     #[must_use]
     pub fn rank(&self) -> i32 {
         self.holds.rank(self.priority)
@@ -242,7 +242,7 @@ row! {
 }
 
 row! {
-    /// What went wrong and what came out.
+    /// Errors and result of a job.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct History in "histories" {
         changing {

@@ -1,4 +1,4 @@
-//! A log record per step of a job's life (extensions, section 13), for those who ask for it: target `ojs::jobs`.
+//! One log record per step of a job (extensions, section 13), off by default: target `ojs::jobs`.
 //!
 //! | level | of |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | debug | fetches, heartbeats, progress |
 //! | info | everything else |
 //!
-//! Arguments, results and metadata are never logged. Records are written after the commit: what they say is so.
+//! Arguments, results and metadata are never logged. Records are written after the commit, so they are true.
 use ojs_model::JobState;
 use serde_json::Value;
 use tracing::Level;
@@ -31,7 +31,7 @@ fn level_of(name: &str) -> Level {
     }
 }
 
-/// The macros of `tracing` want their level as a constant.
+/// The macros of `tracing` need their level as a constant.
 macro_rules! record {
     ($level:expr, $event:expr, $data:expr) => {
         tracing::event!(

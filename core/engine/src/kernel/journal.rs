@@ -116,7 +116,7 @@ impl Journal {
         self.count == 0 && self.moved.is_none()
     }
 
-    /// What was noted, as those will read it who ask for it later. Places are not known yet.
+    /// The events so far, in the form in which they are read later. Their places are not known yet.
     pub fn events(&mut self, tables: &mut dyn Tables) -> Result<Vec<Event>> {
         self.flush();
         let all = EventFilter::default();

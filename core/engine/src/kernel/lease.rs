@@ -1,14 +1,15 @@
-//! Lease tokens that say of themselves whether they are required.
+//! Lease tokens whose value shows whether the token is required.
 //!
-//! A client that says `lease_tokens: true` when it fetches gets *fenced* claims: only the token settles, releases or extends them. A client
-//! that does not gets claims that may be settled without a token, as the protocol allows. The difference stands in the token itself, so no
-//! store has a column for it: one number in [`STRIDE`] is kept for fenced claims. A claim that an older version of this program made can
-//! look fenced by chance; a client without tokens then loses that claim, and the job runs again when its lease has ended.
+//! A client that says `lease_tokens: true` when it fetches gets *fenced* claims: only the token settles, releases or
+//! extends them. A client that does not gets claims that may be settled without a token, as the protocol allows. The
+//! token itself shows the difference, so no store has a column for it: one number in [`STRIDE`] is kept for fenced
+//! claims. A claim that an older version of this program made can look fenced by chance; a client without tokens then
+//! loses that claim, and the job runs again when its lease has ended.
 
-/// One token in so many is kept for fenced claims. Large, so that few claims of an older version look fenced; small enough that a range of
-/// tokens (2^24 on PostgreSQL) holds more than 200,000 of them.
+/// Of so many tokens one is reserved for fenced claims. Large, so that few claims of an older version look fenced;
+/// small enough that a range of tokens (2^24 on PostgreSQL) holds more than 200,000 of them.
 const STRIDE: i64 = 64;
-/// What is left of the number of a fenced claim when it is divided by [`STRIDE`].
+/// The remainder of a fenced token divided by [`STRIDE`].
 const FENCED: i64 = STRIDE - 1;
 
 /// Whether a claim is settled, released and extended by its token only.

@@ -1,4 +1,4 @@
-//! Commands of people: cancel, activate, change of priority, pause and resume.
+//! Commands of operators and producers: cancel, activate, change priority, pause and resume.
 use ojs_model::state::Trigger;
 use ojs_model::{JobId, JobState, OjsError, Timestamp};
 
@@ -96,7 +96,8 @@ impl Transaction<'_> {
     }
 
     pub(crate) fn direct(&mut self, id: &str, directive: Directive) -> Applied<()> {
-        // Only heartbeats carry directives: another worker would never hear of it. Asking for it by its name would make it up.
+        // Only heartbeats carry directives, so a worker without heartbeats would never get one. Looking it up by name
+        // would create it.
         if !self.tables.workers()?.iter().any(|(worker, _)| *worker.id == *id && worker.beat_at > 0) {
             return Err(OjsError::not_found("worker", id).with_hint("Only workers that send heartbeats can be directed.").into());
         }
@@ -104,7 +105,7 @@ impl Transaction<'_> {
         worker.directive = directive;
         self.tables.save_worker(&worker)?;
         if directive == Directive::Run {
-            // A fetch that waits for it has found nothing yet.
+            // A waiting fetch of this worker has found nothing yet.
             self.call_all_waiters()?;
         } else {
             self.signals.push(Signal::Quiet(id.to_owned()));

@@ -1,6 +1,6 @@
-//! What time does to jobs: promotion, lease expiry, time-outs, expiry, worker death, pruning.
+//! Work that is due by time: promotion, lease expiry, time-outs, expiry, worker death, pruning.
 //!
-//! Each sweep works in slices, so that a backlog never holds up the writer for long.
+//! Each sweep works in slices, so that a backlog never delays commands for long.
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub const PRUNE_EVERY_MS: i64 = 300_000;
 /// How often features look for contradictions between their records (extensions section 30).
 pub const REPAIR_EVERY_MS: i64 = 60_000;
 
-/// Remembers where the slow sweeps are.
+/// Keeps the places that the slow sweeps have reached.
 #[derive(Debug, Clone)]
 pub struct Sweeper {
     worker_timeout: Duration,
@@ -48,7 +48,7 @@ impl Sweeper {
         if pruning || tables.maintenance()?.is_none() {
             return Ok(pruning || tables.anything_due(now.as_millis(), self.silent_since(now))?);
         }
-        // Schedules and cron wait for the end of the maintenance: what is due of them is not work.
+        // Schedules and cron wait until maintenance mode ends, so due entries of them are not work now.
         let now_ms = now.as_millis();
         let leases = !tables.overdue(now_ms, 1)?.is_empty() || !tables.silent_workers(self.silent_since(now))?.is_empty();
         Ok(leases || !tables.expired(now_ms, 1)?.is_empty())
@@ -160,8 +160,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Workers that have sent heartbeats and then fell silent: what they hold returns at once. The worker is forgotten only
-    /// when it holds nothing any more, so that a crash in between loses no job.
+    /// Workers whose heartbeats have stopped: their jobs become available at once. The worker's row is deleted only
+    /// when it holds no job, so that a crash in between loses no job.
     fn delete_workers(&mut self, since: i64) -> Result<(), StoreError> {
         for worker in self.tables.silent_workers(since)? {
             let _span = step!("ojs.reaper.check", ojs.worker.id = &*worker.id);
@@ -216,7 +216,7 @@ impl Transaction<'_> {
             let limit = before(match row.state {
                 JobState::Discarded if row.has(flag::DEAD) => match own(|c| c.dead_letter_ttl_ms) {
                     Some(period) => period,
-                    // Those of other queues have a sweep of their own.
+                    // Jobs of other queues have a sweep of their own.
                     None => continue,
                 },
                 JobState::Discarded => own(|c| c.keep_discarded_ms).unwrap_or(keep.discarded),

@@ -81,7 +81,7 @@ impl Transaction<'_> {
         (same && repeated).then(|| row.clone())
     }
 
-    /// Refuses what does not come from the holder of a running job.
+    /// Refuses an outcome that does not come from the holder of a running job.
     pub(crate) fn check_holder(&mut self, row: &JobRow, lease: Option<i64>, worker: Option<&str>) -> Applied<()> {
         if lease.is_some_and(|lease| lease != row.lease) {
             return Err(OjsError::stale_lease(row.id, "stale_lease").into());
@@ -185,7 +185,7 @@ impl Transaction<'_> {
         Ok(row)
     }
 
-    /// Gives a claim back without charge.
+    /// Gives a claim back; no attempt is counted.
     fn release(&mut self, before: &JobRow, delay_ms: u64) -> Result<JobRow, StoreError> {
         let mut row = before.clone();
         row.releases += 1;
@@ -266,8 +266,7 @@ impl Transaction<'_> {
         let mut worker = self.tables.worker(&beat.worker)?;
         self.check_key(&worker, beat.key.as_deref())?;
         let known = worker.clone();
-        // The jobs of a push endpoint run in many functions. That one of them falls silent says nothing about the
-        // others.
+        // The jobs of a push endpoint run in many functions: silence of one of them says nothing about the others.
         let is_endpoint = is_worker_of_endpoint(&beat.worker);
         if worker.beat_at == 0 {
             worker.first_at = self.now.as_millis();
@@ -328,8 +327,8 @@ impl Transaction<'_> {
         Ok((extended, cancelled))
     }
 
-    /// With keys, the id of a worker belongs to the key that it beats with, while it is alive: another one must neither
-    /// quiet it nor take jobs in its name.
+    /// With keys, the id of a live worker belongs to the key of its heartbeats: another key must neither make it quiet
+    /// nor take jobs in its name.
     fn check_key(&self, worker: &WorkerRow, key: Option<&str>) -> Applied<()> {
         let Some(key) = key.filter(|_| worker.beat_at > 0) else { return Ok(()) };
         let alive = !worker.phase.is_leaving() && self.now.as_millis().saturating_sub(worker.beat_at) < STALE_AFTER_MS;
@@ -368,8 +367,8 @@ impl Transaction<'_> {
         self.emit("job.heartbeat", &row, &extra)
     }
 
-    /// What a job that the worker holds asks for, whether the heartbeat names it or only counts it (protocol section
-    /// 5.2).
+    /// The directive of a job that the worker holds, whether the heartbeat names the job or only counts it (protocol
+    /// section 5.2).
     fn test_directive(&mut self, worker: i64) -> Result<Option<Directive>, StoreError> {
         for row in self.tables.held_by(worker, MAX_FETCH_COUNT)? {
             let body = self.tables.body(row.seq)?;
@@ -395,9 +394,9 @@ fn token_required(row: &JobRow) -> OjsError {
         .with_hint("Send the lease_token that came with the job. Only the client that fetched the job has it.")
 }
 
-/// The errors of a job so far. What cannot be read is a fault: taken for none, it would be written back as none.
+/// The errors of a job so far. An unreadable history is a fault: treated as empty, it would be written back empty.
 pub(crate) fn error_entries(row: &JobRow, errors: &str) -> Result<Vec<Box<RawValue>>, StoreError> {
-    // A job that was replayed has a history that it no longer counts.
+    // The history of a replayed job no longer counts.
     if errors.is_empty() && !row.has(flag::ERRORS) {
         return Ok(Vec::new());
     }
@@ -430,7 +429,7 @@ fn why_final(row: &JobRow, error: &JobError) -> &'static str {
     }
 }
 
-/// The error as events carry it.
+/// The form of the error in events.
 pub(crate) fn brief(error: &JobError) -> Value {
     serde_json::json!({"code": error.code, "message": error.message, "type": error.kind, "retryable": error.retryable})
 }

@@ -1,4 +1,4 @@
-//! Which key enqueued a job, and what other keys see of it.
+//! The key that enqueued a job, and the part of the job that other keys may see.
 use ojs_model::json::{member, object, push_member, push_text, string};
 
 use crate::kernel::job::JobView;
@@ -13,7 +13,7 @@ pub fn is_foreign(key: Option<&str>, body: &str) -> bool {
     owner.is_some_and(|owner| key != Some(&*owner))
 }
 
-/// Appends what every key that knows the id may see.
+/// Appends the members that every key may see that knows the id.
 pub fn outline(out: &mut String, view: &JobView) {
     let whole = object(&view.body.text);
     out.push('{');

@@ -1,4 +1,4 @@
-//! Parts of a transaction that may be refused on their own. What is refused leaves no trace.
+//! Parts of a transaction that may be refused on their own. A refused part leaves no trace.
 //!
 //! The rules look before they write, so most refusals have written nothing and cost nothing. When a refused part has
 //! written something, the try ends: the store undoes all of it, and the writer applies everything again without that
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use foldhash::HashMap;
 use ojs_model::{JobId, OjsError};
 
-/// Which part. The same one has the same name in every try.
+/// Identifies a part. The same part has the same name in every try.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Part {
     /// A command, by its place in the group.
@@ -25,12 +25,12 @@ pub enum Part {
     Inserted(JobId),
 }
 
-/// Parts that were refused after they had written something, and why.
+/// Parts that were refused after they had written something, with their errors.
 #[derive(Debug, Default, Clone)]
 pub struct Refused(HashMap<Part, OjsError>);
 
 impl Refused {
-    /// Why a part was refused, if it was.
+    /// The error of a part that was refused.
     pub fn why(&self, part: &Part) -> Option<&OjsError> {
         self.0.get(part)
     }
@@ -45,7 +45,7 @@ impl Refused {
         self.0.len()
     }
 
-    /// Another group begins.
+    /// Forgets them, because another group begins.
     pub fn clear(&mut self) {
         self.0.clear();
     }

@@ -1,4 +1,4 @@
-//! What an enqueue answers for each of its jobs.
+//! The answer of an enqueue for one of its jobs.
 use ojs_model::Timestamp;
 
 use crate::kernel::job::JobView;
@@ -8,26 +8,26 @@ use crate::kernel::job::JobView;
 pub struct Placed {
     /// The stored job, or the one that was there already.
     pub job: JobView,
-    /// It was there already: a uniqueness policy of `ignore`.
+    /// It existed already, and the uniqueness policy is `ignore`.
     pub deduplicated: bool,
-    /// It belongs to another key, and the caller may see little of it.
+    /// It was enqueued with another key, so the caller sees only a part of it.
     pub foreign: bool,
-    /// How full its queue is, when that is worth a warning.
+    /// How full its queue is, if that deserves a warning.
     pub pressure: Option<Pressure>,
-    /// What features warn of.
+    /// Warnings of features.
     pub warnings: Vec<String>,
-    /// What its key has left.
+    /// What is left of the limit of its key.
     pub key: Option<KeyState>,
 }
 
-/// What a key has left.
+/// The state of a key's limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KeyState {
-    /// Its size.
+    /// The limit.
     pub limit: u64,
     /// What is left of it now.
     pub remaining: u64,
-    /// When there is more.
+    /// When it is next refilled.
     pub reset: Timestamp,
 }
 
@@ -36,6 +36,6 @@ pub struct KeyState {
 pub struct Pressure {
     /// Jobs that wait.
     pub depth: u64,
-    /// Most that may.
+    /// Most jobs that may wait.
     pub bound: u64,
 }

@@ -1,4 +1,4 @@
-//! The queries that every job needs. Those of features stand in `features/<name>/commands.rs`.
+//! The queries that every job needs. Queries of features are in `features/<name>/commands.rs`.
 use ojs_model::{JobId, Timestamp};
 
 use crate::error::Applied;
@@ -27,7 +27,7 @@ impl Query for GetJob {
 pub struct ReadEvents(pub EventFilter);
 
 impl Query for ReadEvents {
-    /// The events, the cursor to go on with, and whether more are there already.
+    /// The events, the cursor for the next page, and whether there are more already.
     type Reply = Page;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Page> {

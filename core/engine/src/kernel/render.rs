@@ -1,4 +1,4 @@
-//! Prints jobs: the fixed text of the body, followed by what the system manages. Nothing is parsed on the way.
+//! Prints jobs: the fixed text of the body, then the members that the server manages. Nothing is parsed.
 
 use ojs_model::json::{push_member, push_text, push_time, push_whole};
 use ojs_model::lazy::Lazy;

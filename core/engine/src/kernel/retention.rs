@@ -1,4 +1,4 @@
-//! How long what has ended is kept.
+//! How long ended jobs, dead letters and events are kept.
 use std::time::Duration;
 
 /// How long terminal jobs are kept before they are pruned.

@@ -1,4 +1,4 @@
-//! Whose jobs the running command or query may see.
+//! The tenant whose jobs the running command or query may see.
 //!
 //! A connection carries out one command at a time, so its scope is kept beside the names that it remembers
 //! ([`Names`](crate::store::names::Names)): what looks up a row by an id from a request asks there whether the caller
@@ -6,13 +6,13 @@
 //! replaced job) read rows without asking.
 use std::sync::Arc;
 
-/// Whose jobs a caller may see.
+/// The jobs that a caller may see.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// Those of all tenants: operators, maintenance, and servers without tenants.
+    /// Jobs of all tenants: for operators, maintenance, and servers without tenants.
     #[default]
     All,
-    /// Those of one tenant.
+    /// Jobs of one tenant.
     One {
         /// Number of the tenant; 0 for the default tenant, [`UNKNOWN`] for one that has no jobs yet.
         num: i64,
@@ -25,7 +25,7 @@ pub enum Scope {
 pub const UNKNOWN: i64 = -1;
 
 impl Scope {
-    /// Whether what belongs to the tenant of this number is seen.
+    /// Whether jobs of the tenant with this number are visible.
     #[must_use]
     pub fn sees(&self, tenant: i64) -> bool {
         self.num().is_none_or(|own| own == tenant)

@@ -13,15 +13,15 @@ pub const DEFAULT_RESULT_TTL_MS: i64 = 604_800_000;
 /// Settings as the job's text has them.
 #[derive(Debug, Default)]
 pub struct Settings {
-    /// Milliseconds from acceptance to the end.
+    /// Most milliseconds from the enqueue to the end, waiting included.
     pub total_ms: Option<i64>,
-    /// Milliseconds that the worker may be silent about the job.
+    /// Most milliseconds between two heartbeats for the job.
     pub stall_ms: Option<i64>,
-    /// Milliseconds to the first start.
+    /// Most milliseconds until the first start.
     pub ttl_ms: Option<i64>,
-    /// Seconds the result is kept; 0 is not at all, -1 for ever.
+    /// How long the result is kept, in seconds; 0 keeps none, -1 keeps it for ever.
     pub result_ttl: Option<i64>,
-    /// The client's own end of waiting.
+    /// `expires_at`: the job is not started later.
     pub expires_at: Option<i64>,
     /// The trace that `meta` carries.
     pub trace_id: Option<String>,
@@ -39,7 +39,8 @@ struct Text<'a> {
 }
 
 impl Settings {
-    /// Reads them out of the fixed part of a job. Its text was checked when the job was accepted: what cannot be read is not there.
+    /// Reads the settings from the fixed text of a job. The text was checked by the enqueue; a member that cannot be
+    /// read counts as absent.
     #[must_use]
     pub fn of(body: &Body) -> Self {
         let object = ojs_model::json::object(&body.text);

@@ -7,7 +7,8 @@
 //! | `enqueue_ttl` | from the moment it may start to its first start | discarded |
 //! | `total_timeout` | from acceptance, waiting included | discarded, a dead letter if the policy says so |
 //!
-//! A running job has one deadline, the earliest; a waiting one has `expires_at`. Which of them it was is worked out when it has passed.
+//! The row of a running job has one deadline, the earliest of them; that of a waiting job has `expires_at`. When it has
+//! passed, the rules here find out which time-out it was.
 use std::fmt::Write;
 
 use ojs_model::failure::as_seconds;
@@ -23,7 +24,7 @@ use crate::spans::step;
 
 type Stored<T> = Result<T, StoreError>;
 
-/// What ended the waiting of a job.
+/// The time-out that ended the waiting of a job.
 enum Late {
     /// The client's `expires_at`.
     Expired,
@@ -34,7 +35,7 @@ enum Late {
 }
 
 impl Transaction<'_> {
-    /// Judges running jobs whose lease or deadline has passed.
+    /// Ends the attempts of running jobs whose lease or deadline has passed.
     pub(crate) fn judge_overdue(&mut self) -> Stored<()> {
         let now = self.now.as_millis();
         for row in self.tables.overdue(now, self.slice())? {
@@ -84,7 +85,7 @@ impl Transaction<'_> {
         row.sort_key = row.lease_until.min(row.deadline);
     }
 
-    /// A job that waits again is still bound by its total time-out.
+    /// Sets the deadline of a job that waits again: its total time-out still counts.
     pub(crate) fn set_end_of_waiting(&mut self, row: &mut JobRow) -> Stored<()> {
         if row.has(flag::TOTAL) && row.expires_at == 0 {
             let total = self.settings(row.seq)?.total_ms;
@@ -153,7 +154,7 @@ impl Transaction<'_> {
         self.discard(before, row, &error, Ending { dead_letter: false, reason: "expired" })
     }
 
-    /// A job that had expired when it came.
+    /// Discards a job that had expired before it was stored.
     pub(crate) fn emit_stillborn(&mut self, row: &JobRow, expired_at: Option<Timestamp>) -> Stored<()> {
         self.emit_expired(row, expired_at.map_or(0, Timestamp::as_millis))?;
         let extra = format!("\"total_attempts\":0,\"last_error\":{}", brief(&expired()));

@@ -21,9 +21,9 @@ use crate::kernel::wake::Signal;
 use crate::store::rows::Counts;
 use crate::store::tables::Tables;
 
-/// One transaction's worth of commands.
+/// A group of commands in one transaction of the store.
 pub struct Transaction<'a> {
-    /// Rows.
+    /// The rows of the store.
     pub tables: &'a mut dyn Tables,
     /// One time for the whole transaction.
     pub now: Timestamp,
@@ -34,15 +34,15 @@ pub struct Transaction<'a> {
     pub(crate) tenant_counts: BTreeMap<(i64, i64), Counts>,
     /// Jobs that became available, by queue number.
     pub(crate) ready: HashMap<i64, usize>,
-    /// What features keep until the end of the transaction.
+    /// State of features until the end of the transaction.
     pub(crate) features: State,
-    /// What wakes waiting requests after the commit, beside new jobs.
+    /// Signals that wake waiting requests after the commit, besides new jobs.
     pub(crate) signals: Vec<Signal>,
-    /// When a claim that a rate held back may find more.
+    /// When a claim that a rate limit cut short may find more jobs.
     pub(crate) retry_at: Option<i64>,
-    /// The worker of the latest claim runs some versions only, as it has declared in a heartbeat.
+    /// The worker of the latest claim has declared in a heartbeat that it runs only some versions.
     pub(crate) is_picky: bool,
-    /// The latest claim found nothing and stepped over jobs that another transaction held.
+    /// The latest claim found nothing, and skipped jobs that another transaction held.
     pub(crate) has_passed: bool,
     /// Jobs that ended.
     pub(crate) done: Vec<JobId>,
@@ -53,7 +53,7 @@ pub struct Transaction<'a> {
 }
 
 impl<'a> Transaction<'a> {
-    /// Starts on an open transaction of the store.
+    /// Begins a group in an open transaction of the store.
     pub fn new(tables: &'a mut dyn Tables, counters: &'a mut Counters, now: Timestamp) -> Self {
         Self {
             tables,
@@ -133,7 +133,7 @@ impl<'a> Transaction<'a> {
         Ok(ready)
     }
 
-    /// Lets every fetch that waits look again.
+    /// Wakes every fetch that waits.
     pub(crate) fn call_all_waiters(&mut self) -> Result<(), StoreError> {
         for queue in self.tables.queues()? {
             // Half: jobs that become available in the same transaction are added.
@@ -142,7 +142,7 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// The row of a job that the caller may see, or 404.
+    /// The row of a job; 404 when the caller may not see it.
     pub(crate) fn require(&mut self, id: JobId) -> Applied<JobRow> {
         visible(self.tables, id)
     }

@@ -62,8 +62,8 @@ impl Transaction<'_> {
         self.tables.update(row, &JobRow { holds: row.holds.with(reason), ..row.clone() })
     }
 
-    /// Removes one reason. The job is handed out again if that was the last one. Otherwise features are told: one whose
-    /// reason is left may have passed over the job because of the other reason.
+    /// Removes one reason. The job becomes available again if that was the last one. Otherwise features are called: a
+    /// feature that still holds the job may have skipped it because of the other reason.
     pub(crate) fn let_go(&mut self, row: &JobRow, reason: Holds) -> Result<(), StoreError> {
         let after = JobRow { holds: row.holds.without(reason), ..row.clone() };
         self.tables.update(row, &after)?;

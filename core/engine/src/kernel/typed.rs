@@ -18,11 +18,11 @@ use crate::store::wanted::Wanted;
 
 /// A change. It is atomic: it happens whole or not at all.
 pub trait Command: fmt::Debug + Send + Sync + 'static {
-    /// What the caller gets when the change has been made.
+    /// The reply to the caller.
     type Reply: Send + 'static;
 
-    /// Makes the change in an open transaction. The writer calls it again when it has to repeat the transaction;
-    /// nothing of the try before remains then.
+    /// Makes the change in an open transaction. The writer calls it again when it repeats the transaction; then nothing
+    /// is left of the earlier try.
     ///
     /// # Errors
     /// Why the rules forbid it, or a fault of the store.
@@ -33,7 +33,7 @@ pub trait Command: fmt::Debug + Send + Sync + 'static {
         true
     }
 
-    /// Rows touched, roughly: what bounds a group.
+    /// Approximate number of rows that it changes; limits the size of a group.
     fn weight(&self) -> usize {
         1
     }
@@ -53,13 +53,13 @@ pub trait Command: fmt::Debug + Send + Sync + 'static {
 
 /// A reading, answered from a consistent snapshot.
 pub trait Query: fmt::Debug + Send + Sync + 'static {
-    /// What the caller gets.
+    /// The reply to the caller.
     type Reply: Send + 'static;
 
     /// Reads it.
     ///
     /// # Errors
-    /// That the thing asked for does not exist, or a fault of the store.
+    /// An error when the requested object does not exist, or a fault of the store.
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply>;
 
     /// Whether it may read many rows: a list, a search, an audit. Stores answer those on connections of their own, so
@@ -125,7 +125,7 @@ pub struct Submission<T, R> {
 }
 
 impl<T, R> Submission<T, R> {
-    /// Without a reply so far.
+    /// A command or query that has no reply yet.
     pub fn new(asked: T) -> Self {
         Self { asked, reply: Mutex::new(None) }
     }
@@ -137,14 +137,14 @@ impl<T, R> Submission<T, R> {
     /// The reply, after the store has said that there is one.
     ///
     /// # Errors
-    /// A store that says so without having applied the command.
+    /// An error when the store reports success without having applied the command.
     pub fn take(&self) -> Applied<R> {
         let reply = self.reply.lock().unwrap_or_else(PoisonError::into_inner).take();
         reply.ok_or_else(|| StoreError::Failed("the store confirmed a request and gave no reply".into()).into())
     }
 }
 
-/// As what is asked for: replies may hold jobs, which logs never show.
+/// Prints the request only: replies may contain jobs, which logs never show.
 impl<T: fmt::Debug, R> fmt::Debug for Submission<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.asked.fmt(f)
@@ -187,7 +187,7 @@ impl<Q: Query> Asked for Submission<Q, Q::Reply> {
 }
 
 impl Transaction<'_> {
-    /// Carries out one command, and what features do after it.
+    /// Carries out one command, then the hooks of features that follow it.
     pub fn apply<C: Command>(&mut self, command: &C) -> Applied<C::Reply> {
         let reply = command.apply(self)?;
         call!(self, after_command);

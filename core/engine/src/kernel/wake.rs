@@ -11,9 +11,9 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::kernel::ending::Endings;
 
-/// How the names of [`Signal::Room`] begin. No queue has a name with a colon.
+/// Prefix of the names of [`Signal::Room`]. Names of queues contain no colon.
 const ROOM: &str = "room:";
-/// How the names of [`Signal::Quiet`] begin.
+/// Prefix of the names of [`Signal::Quiet`].
 const QUIET: &str = "quiet:";
 /// The name of [`Signal::Deliveries`].
 const DELIVERIES: &str = "deliveries:";
@@ -21,34 +21,34 @@ const DELIVERIES: &str = "deliveries:";
 const ENDPOINTS: &str = "endpoints:";
 /// The name of [`Signal::Operations`].
 const OPERATIONS: &str = "operations:";
-/// How the names of [`Signal::Operation`] begin.
+/// Prefix of the names of [`Signal::Operation`].
 const OPERATION: &str = "operation:";
 /// Prefix of the names of [`Signal::Session`].
 const SESSION: &str = "session:";
 
-/// What wakes waiting requests beside new jobs.
+/// Signals that wake waiting requests, besides new jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Signal {
-    /// The queue of this name has room again: enqueues that wait try again.
+    /// The queue of this name has room again: waiting enqueues try again.
     Room(String),
     /// The worker of this id takes no more jobs: its fetch is answered.
     Quiet(String),
-    /// There are deliveries of webhooks that are due, or will be.
+    /// Webhook deliveries are due, or will be.
     Deliveries,
     /// Endpoints of push delivery have changed.
     Endpoints,
-    /// There are bulk operations to go on with.
+    /// Bulk operations can continue.
     Operations,
     /// The bulk operation of this id has changed its state.
     Operation(JobId),
-    /// The session of this id is over: its streams end.
+    /// The session of this id has ended: its streams are closed.
     Session(String),
 }
 
 impl Signal {
-    /// The name under which waiting requests are registered; it stands among the names of queues. Names are sent to
-    /// other nodes in a list with commas and equals signs between them, so both are replaced. Two workers may share a
-    /// name: a signal only makes a fetch look again.
+    /// The name under which requests wait for the signal; the same list has the names of queues. Names are sent to
+    /// other nodes as text with commas and equals signs between them, so both are replaced in a name. Two workers may
+    /// then share a name, which is harmless: a signal only makes a fetch look again.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -63,7 +63,7 @@ impl Signal {
     }
 }
 
-/// A queue that got jobs, and how many.
+/// A queue, and the number of its new jobs.
 pub type ReadyQueue = (Arc<str>, usize);
 
 /// Fetches that wait, by queue.
@@ -71,9 +71,9 @@ pub type ReadyQueue = (Arc<str>, usize);
 pub struct Wakeups {
     queues: Mutex<HashMap<String, Vec<Arc<Waiter>>>>,
     waiting: AtomicUsize,
-    /// Those among them that want some jobs of their queues only.
+    /// The fetches that want only some jobs of their queues.
     picky: AtomicUsize,
-    /// Those who wait for the end of a job.
+    /// Requests that wait for the end of a job.
     pub endings: Arc<Endings>,
     committed: Notify,
     /// Rung by [`Signal::Deliveries`]. The sender of this process waits for it as long as the engine is open, so it is
@@ -90,20 +90,20 @@ pub struct Wakeups {
     followed: AtomicBool,
     /// An application has inserted jobs by plain SQL.
     inserted: AtomicBool,
-    /// Passes the news on to other nodes.
+    /// Sends signals to other nodes.
     others: OnceLock<UnboundedSender<ReadyQueue>>,
 }
 
 #[derive(Debug)]
 struct Waiter {
     notify: Notify,
-    /// How many jobs it takes at most; 0 when it may want none of them: then it is called beside the others.
+    /// Most jobs that it takes; 0 when it may want none of them: then it is woken in addition to others.
     want: usize,
-    /// Called and not yet looked: the next jobs call another fetch.
+    /// It was woken and has not looked yet: the next jobs wake another fetch.
     called: AtomicBool,
 }
 
-/// A registered fetch; forgotten when dropped.
+/// A registered fetch; dropping it removes it from the list.
 #[derive(Debug)]
 pub struct Registration {
     wakeups: Arc<Wakeups>,
@@ -124,8 +124,8 @@ impl Wakeups {
         self.add(&[signal.name()], 1)
     }
 
-    /// Registers a fetch that wants only some of the jobs of these queues. A call does not say which job has come, so
-    /// this fetch is called for every job, in addition to the fetches that would be called without it.
+    /// Registers a fetch that wants only some of the jobs of these queues. A wake-up does not say which job has come,
+    /// so this fetch is woken for every job, in addition to the fetches that would be woken without it.
     #[must_use]
     pub fn register_picky(self: &Arc<Self>, queues: &[String]) -> Registration {
         self.picky.fetch_add(1, Ordering::SeqCst);
@@ -143,7 +143,7 @@ impl Wakeups {
         Registration { wakeups: Arc::clone(self), queues: queues.to_vec(), waiter }
     }
 
-    /// Notifies the other nodes as well. Only the first call counts.
+    /// Sets the notifier of the other nodes. Only the first call has an effect.
     pub fn notify_others(&self, sender: UnboundedSender<ReadyQueue>) {
         let _ = self.others.set(sender);
     }
@@ -151,7 +151,7 @@ impl Wakeups {
     /// `jobs` jobs became available in a queue, stored by this process.
     pub fn ready(&self, queue: &Arc<str>, jobs: usize) {
         if let Some(others) = self.others.get() {
-            // A receiver that is gone belongs to an engine that closes.
+            // A missing receiver belongs to an engine that is closing.
             let _ = others.send((Arc::clone(queue), jobs));
         }
         self.heard(queue, jobs);
@@ -192,7 +192,7 @@ impl Wakeups {
     /// Something was committed: the event log may have grown.
     pub fn committed(&self) {
         if self.is_followed() {
-            // One follower per engine; a call while it reads is kept for it.
+            // One follower per engine; a signal that comes while it reads is kept.
             self.committed.notify_one();
         }
     }
@@ -207,7 +207,7 @@ impl Wakeups {
         self.deliveries.notified().await;
     }
 
-    /// Lets the sender of this process look for deliveries that are due.
+    /// Wakes the sender of this process, which looks for deliveries that are due.
     fn look_for_deliveries(&self) {
         self.deliveries.notify_one();
     }
@@ -232,7 +232,7 @@ impl Wakeups {
         self.any_queue.notified().await;
     }
 
-    /// Time may have moved: the senders of this process look for what is due.
+    /// Wakes the senders of this process because the time may have moved: they look for what is due.
     pub fn time_moved(&self) {
         self.look_for_deliveries();
         self.endpoints.notify_one();
@@ -244,13 +244,12 @@ impl Wakeups {
         self.followed.store(followed, Ordering::SeqCst);
     }
 
-    /// An application has inserted jobs by plain SQL: the maintenance thread need not wait for its next tick to take
-    /// them in.
+    /// An application has inserted jobs by plain SQL: the maintenance thread imports them before its next tick.
     pub fn rows_inserted(&self) {
         self.inserted.store(true, Ordering::SeqCst);
     }
 
-    /// Whether that has been said since the last call.
+    /// Whether [`rows_inserted`](Self::rows_inserted) was called since the last call of this function.
     pub fn take_inserted(&self) -> bool {
         self.inserted.swap(false, Ordering::SeqCst)
     }
@@ -261,8 +260,8 @@ impl Wakeups {
         self.followed.load(Ordering::SeqCst)
     }
 
-    /// Something changed that cannot be named more precisely: every waiter looks. Who waits for a worker to go quiet is
-    /// not called, for that call is an answer by itself.
+    /// Wakes every waiter because something unknown has changed. Requests that wait for a worker to become quiet are
+    /// not woken, because that wake-up is an answer by itself.
     pub fn all(&self) {
         self.endings.notify_all();
         self.time_moved();
@@ -285,7 +284,7 @@ impl Wakeups {
 }
 
 impl Registration {
-    /// Resolves when it is worth looking again.
+    /// Resolves when the fetch should look again.
     pub async fn woken(&self) {
         self.waiter.notify.notified().await;
         self.waiter.called.store(false, Ordering::SeqCst);
@@ -309,7 +308,7 @@ impl Drop for Registration {
             self.wakeups.picky.fetch_sub(1, Ordering::SeqCst);
             return;
         }
-        // Called but gone before it looked (timed out, hung up): another fetch takes the call.
+        // Woken but gone before it looked (timed out, disconnected): another fetch is woken instead.
         if self.waiter.called.load(Ordering::SeqCst) {
             for queue in &self.queues {
                 self.wakeups.heard(queue, self.waiter.want);

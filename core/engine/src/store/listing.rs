@@ -1,8 +1,8 @@
-//! Lists of jobs: where one goes on, and how much of a store one look at it reads.
+//! Lists of jobs: where the next page begins, and how many rows one page reads.
 //!
 //! A page begins after the last job of the page before, found by an index, not at the n-th row: page 10,000 costs what
-//! page 1 does. A list whose filter no index knows looks at a bounded number of rows; where that bound ends it, the
-//! next page goes on.
+//! page 1 does. A list whose filter has no index examines a bounded number of rows; the next page
+//! continues where the bound ended this one.
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
@@ -12,14 +12,14 @@ use ojs_model::JobState;
 use crate::kernel::job::JobRow;
 use crate::store::rows::{JobFilter, JobSort};
 
-/// Rows that one page of a list looks at, at most, when it goes on by cursors.
+/// Most rows that one page of a list with cursors examines.
 pub const STEP: usize = 5_000;
-/// Rows that a count looks at, at most, and a page with a number at a time.
+/// Most rows that a count examines, and a numbered page at a time.
 pub const LOOK: usize = 20_000;
-/// Most rows that a page with a number may pass over.
+/// Most rows that a numbered page may skip.
 pub const MAX_OFFSET: usize = 10_000;
 
-/// The place of a job in a list: what the list is in order of, and the number of the job.
+/// The place of a job in a list: the value that the list is sorted by, and the number of the job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ListPlace {
     /// Time or rank; 0 where the numbers of jobs are the order.
@@ -83,7 +83,7 @@ impl FromStr for ListPlace {
     }
 }
 
-/// How a store writes what its statements are bound to.
+/// How a store writes the placeholders of its statements.
 #[derive(Debug, Clone, Copy)]
 pub struct Dialect {
     /// Before the number of a value.
@@ -92,7 +92,7 @@ pub struct Dialect {
     pub integer: &'static str,
 }
 
-/// The conditions of a list: those that an index knows, and those that rows are compared with one by one.
+/// The conditions of a list: those that an index answers, and those that are checked row by row.
 #[derive(Debug)]
 pub struct Walk<'a> {
     /// The table, with the index that is walked.
@@ -104,7 +104,7 @@ pub struct Walk<'a> {
 }
 
 impl JobFilter {
-    /// Whether rows have to be looked at that are not part of the list.
+    /// Whether the query must examine rows that are not part of the list.
     #[must_use]
     pub fn is_narrow(&self, compares_state: bool) -> bool {
         compares_state || self.queue.is_some() || self.job_type.is_some() || self.since.is_some() || self.until.is_some()

@@ -1,9 +1,8 @@
 //! Names that have numbers (queues, job types, workers): one record each, and what a connection keeps in memory of
 //! them.
 //!
-//! Each job names its queue and its type, so connections do not ask the store for them again and again. What is kept
-//! is forgotten when another writer may have changed it: SQLite notices its commits, PostgreSQL announces them by an
-//! epoch.
+//! Each job names its queue and its type, so connections keep these records in memory. They drop them when another
+//! writer may have changed them: SQLite notices its commits, PostgreSQL announces them by an epoch.
 use std::sync::Arc;
 
 use foldhash::HashMap;
@@ -26,23 +25,23 @@ record! {
         pub num: i64,
         /// Its name.
         pub name: Arc<str>,
-        /// Hands out nothing.
+        /// Whether it is paused: it hands out no jobs.
         pub paused: bool,
         /// First use.
         pub created_at: i64,
         /// Jobs per second it hands out; 0 is no limit.
         pub rate: f64,
-        /// What is left in the token bucket.
+        /// Tokens left in the bucket.
         pub tokens: f64,
         /// When the bucket was last filled.
         pub filled_at: i64,
-        /// Most that the bucket holds; 0 is a second's worth.
+        /// Capacity of the bucket; 0 means the jobs of one second.
         pub burst: f64,
         /// Whether it takes jobs.
         pub phase: QueuePhase,
-        /// What an operator has set, as JSON; empty for nothing.
+        /// Settings by an operator, as JSON; empty for none.
         pub config: String,
-        /// The same over the template.
+        /// Settings that override the template.
         pub effective: String,
     }
 }
@@ -78,7 +77,7 @@ record! {
     }
 }
 
-/// What a connection has learnt.
+/// The records that a connection keeps in memory.
 #[derive(Debug, Default)]
 pub struct Names {
     queues: HashMap<Arc<str>, QueueRow>,
@@ -87,15 +86,15 @@ pub struct Names {
     job_type_names: HashMap<i64, Arc<str>>,
     workers: HashMap<Arc<str>, WorkerRow>,
     worker_ids: HashMap<i64, Arc<str>>,
-    /// What is kept in memory of declared tables, by name of the table.
+    /// Cached records of declared tables, by name of the table.
     pub remembered: HashMap<&'static str, InMemory>,
     /// The open transaction has changed settings of a queue that other connections may remember.
     pub changed: bool,
     /// Whether other machines write to the store, too.
     pub is_shared: bool,
-    /// Whose jobs the running command or query may see.
+    /// The tenant whose jobs the running command or query may see.
     pub scope: Scope,
-    /// Under which number this connection counts: those that write side by side have different ones.
+    /// Number of this connection for its counters: connections that write at the same time have different ones.
     pub shard: i64,
 }
 
@@ -103,7 +102,7 @@ pub struct Names {
 const MAX_WORKERS: usize = 10_000;
 
 impl Names {
-    /// Of a store to which other machines write as well; the connection counts under this number.
+    /// For a store to which other machines write as well; `shard` identifies the connection in the counters.
     #[must_use]
     pub fn shared(shard: i64) -> Self {
         Self { is_shared: true, shard, ..Self::default() }
@@ -177,7 +176,7 @@ pub trait NameTables: RecordTables {
                 self.names().keep_queue(&queue);
                 Ok(queue)
             }
-            // Another writer was faster.
+            // Another writer has created it meanwhile.
             None => self.find_queue(name)?.ok_or_else(|| vanished("a queue")),
         }
     }
@@ -232,7 +231,7 @@ pub trait NameTables: RecordTables {
     /// [`lock_queue`](Self::lock_queue).
     fn save_queue(&mut self, queue: &QueueRow) -> Result<()> {
         let names = self.names();
-        // Who decides by the level of the bucket reads it under the lock.
+        // The level of the bucket is read under the lock by the code that decides by it.
         let only_level =
             |known: &QueueRow| QueueRow { tokens: queue.tokens, filled_at: queue.filled_at, ..known.clone() } == *queue;
         names.changed |= !names.queue_nums.get(&queue.num).is_some_and(only_level);
@@ -251,7 +250,7 @@ pub trait NameTables: RecordTables {
                 self.names().keep_job_type(num, &name);
                 Ok(num)
             }
-            // Another writer was faster.
+            // Another writer has created it meanwhile.
             None => self.find_job_type_id(&name)?.ok_or_else(|| vanished("a job type")),
         }
     }
@@ -308,7 +307,7 @@ pub trait NameTables: RecordTables {
             let fresh = WorkerRow::fresh(0, id);
             found = match Records::of(self).insert(&fresh)? {
                 Some(num) => Some(WorkerRow { num, ..fresh }),
-                // Another writer was faster.
+                // Another writer has created it meanwhile.
                 None => Records::of(self).find(WorkerRow::ID, &id, Read::Plain)?,
             };
         }

@@ -19,21 +19,21 @@ pub struct QueueRow {
     pub num: i64,
     /// Its name.
     pub name: Arc<str>,
-    /// Hands out nothing.
+    /// Whether it is paused: it hands out no jobs.
     pub paused: bool,
     /// First use.
     pub created_at: i64,
     /// Jobs per second it hands out; 0 is no limit.
     pub rate: f64,
-    /// What is left in the token bucket.
+    /// Tokens left in the bucket.
     pub tokens: f64,
     /// When the bucket was last filled.
     pub filled_at: i64,
-    /// Most that the bucket holds; 0 is a second's worth.
+    /// Capacity of the bucket; 0 means the jobs of one second.
     pub burst: f64,
     /// Whether it takes jobs.
     pub phase: QueuePhase,
-    /// What an operator has set, read with [`settings()`](Self::settings).
+    /// Settings by an operator, read with [`settings()`](Self::settings).
     pub settings: StoredSettings,
 }
 
@@ -43,9 +43,9 @@ pub enum QueuePhase {
     /// It does.
     #[default]
     Open,
-    /// It hands out what it has and takes no more.
+    /// It hands out its jobs and accepts no new ones.
     Draining,
-    /// It is gone until its name is used again; its ended jobs are kept for as long as any.
+    /// It is deleted until its name is used again; its ended jobs are kept as long as those of any queue.
     Deleted,
 }
 
@@ -128,17 +128,17 @@ impl QueueRow {
     }
 }
 
-/// How far a worker is with stopping.
+/// The phase of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WorkerPhase {
     /// It takes jobs.
     #[default]
     Running = 0,
-    /// It finishes what it has and takes no more.
+    /// It finishes its jobs and takes no new ones.
     Quiet = 1,
-    /// It was told to terminate, and does.
+    /// It was told to terminate, and is stopping.
     Terminate = 2,
-    /// It finishes what it has and ends.
+    /// It finishes its jobs and then ends.
     Drain = 3,
 }
 
@@ -158,7 +158,7 @@ pub enum Directive {
     /// Take jobs.
     #[default]
     Run = 0,
-    /// Finish what it has and take no more.
+    /// Finish its jobs and take no new ones.
     Quiet = 1,
     /// Stop.
     Terminate = 2,
@@ -178,7 +178,7 @@ record! {
         pub num: i64,
         /// Its id.
         pub id: Arc<str>,
-        /// What it last reported.
+        /// The phase that it last reported.
         pub phase: WorkerPhase,
         /// Latest heartbeat; 0 when it never sent one.
         pub beat_at: i64,
@@ -186,13 +186,13 @@ record! {
         pub directive: Directive,
         /// First heartbeat; 0 when it never sent one.
         pub first_at: i64 = 0,
-        /// What it says of itself.
+        /// Its description of itself.
         pub info: WorkerInfo = "{}",
     }
 }
 
 impl WorkerRow {
-    /// A worker that has just been heard of.
+    /// A worker on its first request.
     #[must_use]
     pub fn fresh(num: i64, id: &str) -> Self {
         let (phase, directive) = (WorkerPhase::Running, Directive::Run);

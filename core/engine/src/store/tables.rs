@@ -64,8 +64,8 @@ pub trait Tables:
 {
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;
-    /// What this transaction does must survive a crash of the database, although it began as one that need not. A store
-    /// that loses nothing when its process is killed may leave it at that.
+    /// Makes this transaction durable, although it began without that: its changes must survive a crash of the
+    /// database. A store that loses nothing when its process is killed need not do anything.
     ///
     /// # Errors
     /// When the store cannot be reached.
@@ -81,12 +81,12 @@ pub trait Tables:
     fn now(&mut self, clock: &dyn Clock) -> Timestamp {
         clock.now()
     }
-    /// Whether this transaction may maintain; fences it against any other that does. With `stays` false it lets another
-    /// process maintain at once.
+    /// Whether this transaction may do maintenance; excludes any other that does. With `stays` false another process
+    /// may take over maintenance at once.
     fn lead(&mut self, stays: bool) -> Result<bool> {
         Ok(stays)
     }
-    /// Puts right what an earlier fault of the disk has left. Called again and again, at no cost while there is none.
+    /// Repairs what an earlier fault of the disk has left. Called often; it costs nothing while there is no fault.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] while nothing may be confirmed: begin a transaction later.
@@ -163,7 +163,7 @@ pub trait Tables:
     /// Removes everything.
     fn reset(&mut self) -> Result<()>;
 
-    /// The row of an id, as far as the caller may see it. What a request names by its id is looked up here.
+    /// The row of an id, if the caller may see it. Ids in requests are looked up with this method.
     fn visible(&mut self, id: JobId) -> Result<Option<JobRow>> {
         let row = self.row(id)?;
         Ok(row.filter(|row| self.names().scope.sees(row.tenant)))
@@ -175,7 +175,7 @@ pub trait Tables:
             Some(tenant) => self.counts_of_tenant(tenant, queue),
         }
     }
-    /// The same of one tenant; the default tenant has what no other one has.
+    /// The same for one tenant; the default tenant has the jobs that belong to no other one.
     fn counts_of_tenant(&mut self, tenant: i64, queue: Option<i64>) -> Result<Vec<(i64, Counts)>> {
         let wanted = |num: i64| queue.is_none_or(|queue| queue == num);
         if tenant != 0 {
@@ -189,8 +189,7 @@ pub trait Tables:
         }
         Ok(all)
     }
-    /// Whether other machines write here, too. Only such a store is told in [`prepare`](Self::prepare) what its
-    /// commands want.
+    /// Whether other machines write to this store, too. [`prepare`](Self::prepare) is called only for such a store.
     fn is_shared(&mut self) -> bool {
         self.names().is_shared
     }

@@ -10,7 +10,7 @@ use foldhash::HashMap;
 pub(crate) struct Texts<K>(ArcSwapOption<HashMap<K, &'static str>>);
 
 impl<K: Clone + Eq + Hash> Texts<K> {
-    /// None yet.
+    /// An empty collection.
     pub(crate) const fn new() -> Self {
         Self(ArcSwapOption::const_empty())
     }

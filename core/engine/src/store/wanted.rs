@@ -1,8 +1,7 @@
 //! Rows that a group of commands will ask for.
 use ojs_model::{JobId, NewJob};
 
-/// What a store across a network reads ahead, in one exchange. A row that is not named here is read when a rule asks
-/// for it.
+/// The rows that a store across a network reads ahead, in one exchange. Any other row is read when a rule needs it.
 #[derive(Debug, Default)]
 pub struct Wanted<'a> {
     /// Jobs that exist, each with the lease token that the command carries.

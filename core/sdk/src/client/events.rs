@@ -1,4 +1,5 @@
-//! Events as they happen. A cursor says how far the reader has come, so a lost connection loses no event and repeats none.
+//! Events as they happen. A cursor is the place of the reader in the log, so a lost connection loses no event and
+//! repeats none.
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -18,14 +19,14 @@ use crate::error::Error;
 use crate::json::Json;
 use crate::transport::{Method, TransportErrorKind};
 
-/// How long the server may hold back an answer: below the time-outs of common proxies.
+/// How long a request waits at the server for events: below the time-outs of common proxies.
 const WAIT: Duration = Duration::from_secs(20);
-/// Between two looks at a server that does not hold back.
+/// Pause between two requests to a server that does not wait for events.
 const PAUSE: Duration = Duration::from_millis(500);
 /// Events per request.
 const PAGE: usize = 500;
 
-/// Which events. The default is all of them, from now on.
+/// Selects events. The default is all of them, from now on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventFilter {
     /// Only these types; `job.*` is all that start so.
@@ -34,7 +35,8 @@ pub struct EventFilter {
     pub queues: Vec<String>,
     /// Only events of jobs of these types.
     pub job_types: Vec<String>,
-    /// Begin behind this event: the [`id`](Event::id) of the last one that was dealt with. `""` is the oldest that is kept.
+    /// Begin after this event: the [`id`](Event::id) of the last one that was handled. `""` begins with the oldest that
+    /// is kept.
     pub after: Option<String>,
 }
 
@@ -44,13 +46,13 @@ pub struct EventFilter {
 pub struct Event {
     /// Its id; [`EventFilter::after`] takes it.
     pub id: String,
-    /// What happened: `job.completed`.
+    /// Its type, such as `job.completed`.
     pub event_type: String,
-    /// When.
+    /// Time of the event.
     pub time: Option<Timestamp>,
     /// The id of the job or workflow, the name of the queue or worker.
     pub subject: String,
-    /// The rest, by type of event.
+    /// Further members, by type of event.
     pub data: Json,
 }
 
@@ -65,7 +67,7 @@ struct Reader {
     cursor: String,
     page: VecDeque<Event>,
     backoff: Backoff,
-    /// An answer has come: from here on a fault is waited out.
+    /// A first answer has come: later faults are retried.
     heard: bool,
     ended: bool,
 }
@@ -89,8 +91,8 @@ struct Wire<'a> {
 }
 
 impl Client {
-    /// Follows what happens: jobs, queues, workers, workflows. Without [`after`](EventFilter::after) it begins where the log ends when the
-    /// first event is asked for.
+    /// Follows the events of jobs, queues, workers and workflows. Without [`after`](EventFilter::after) it begins where
+    /// the log ends when the first event is asked for.
     ///
     /// When the connection is lost the stream asks again, with growing pauses, from the event after the last one: none is missed as long
     /// as the server keeps them, and none comes twice. A refusal, and a fault of the first request, ends it.
@@ -171,7 +173,7 @@ impl Reader {
     async fn read(&mut self) -> Result<(), Error> {
         let list = |names: &[String]| (!names.is_empty()).then(|| names.join(","));
         let (types, queues, job_types) = (list(&self.filter.types), list(&self.filter.queues), list(&self.filter.job_types));
-        // The first request asks where the log ends, and must not wait for an event to be told.
+        // The first request reads the end of the log, and must not wait for an event.
         let wait = if self.heard { WAIT } else { Duration::ZERO };
         let (limit, wait_ms) = (PAGE.to_string(), wait.as_millis().to_string());
         let query = query(&[

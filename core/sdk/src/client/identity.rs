@@ -19,12 +19,12 @@ pub(super) struct IdentifiedBatch {
     pub ids: Option<Vec<String>>,
 }
 
-/// Whose options a job has.
+/// Where the options of a job come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     /// A program enqueues it: wrong options are refused, the defaults of its type are filled in.
     New,
-    /// It was accepted before and comes from a table: it is sent as it is there.
+    /// It was accepted before and comes from a table: its options are sent unchanged.
     #[cfg(feature = "outbox")]
     Stored,
 }
@@ -108,7 +108,7 @@ pub(super) fn batch(array: &[u8], make: bool, source: Source) -> Result<Identifi
     Ok(IdentifiedBatch { text, ids: complete.then_some(ids) })
 }
 
-/// The place of a wrong job in its batch, before what is wrong with it.
+/// Puts the place of a wrong job in its batch before the message.
 fn at(index: usize, error: Error) -> Error {
     match error {
         Error::Validation { field, message } => Error::validation(format!("jobs[{index}].{field}"), message),
@@ -147,7 +147,7 @@ fn splice(out: &mut Vec<u8>, object: &[u8], id: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the refusal may mean "you have stored this yourself": a duplicate, and not of somebody else's job.
+/// Whether the refusal may mean that an earlier send has stored the job: a duplicate with its own id.
 pub(super) fn may_be_own(refusal: &Error, is_own: impl Fn(&str) -> bool) -> bool {
     let Some(error) = refusal.ojs().filter(|e| e.is_duplicate()) else { return false };
     let existing = error.details.as_ref().and_then(|d| d.get("existing_job_id")).and_then(serde_json::Value::as_str);

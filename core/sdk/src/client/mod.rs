@@ -48,8 +48,8 @@ impl Client {
         Self { inner: Arc::new(Inner { transport, middleware: Arc::new(Chain::ordered(ENQUEUE_ORDER)) }) }
     }
 
-    /// The same client, with the requests of one tenant: they see and change what belongs to it, and the jobs are the
-    /// tenant's. It shares connection and middleware.
+    /// The same client for one tenant: its requests see and change only what belongs to the tenant, and its jobs belong
+    /// to the tenant. It shares connection and middleware.
     ///
     /// ```
     /// # #[cfg(feature = "embedded")]
@@ -63,7 +63,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Transport`] for what is no id of a tenant.
+    /// [`Error::Transport`] when `tenant` is not a valid id.
     pub fn of_tenant(&self, id: &str) -> Result<Self, Error> {
         let transport = OfTenant::over(Arc::clone(&self.inner.transport), id)?;
         Ok(Self { inner: Arc::new(Inner { transport, middleware: Arc::clone(&self.inner.middleware) }) })
@@ -120,8 +120,8 @@ impl Client {
         Ok(self.send(request).await?.body)
     }
 
-    /// A call whose answer the server may hold back for so long. It is sent once: the caller decides whether to ask again. The result of a
-    /// job comes from the job itself where the server has no route for results.
+    /// A call that the server may answer after waiting up to this time. It is sent once: the caller decides whether to
+    /// ask again. The result of a job comes from the job itself where the server has no route for results.
     ///
     /// # Errors
     /// As [`call`](Self::call).
@@ -196,7 +196,7 @@ impl Client {
         if response.is_success() { Ok(response) } else { Err(Error::from_response(&response)) }
     }
 
-    /// A job that was sent twice and is refused as a duplicate *of itself* was stored by the first send.
+    /// A job that was sent twice and is refused as a duplicate of itself was stored by the first send.
     async fn own_job(&self, id: &str, refusal: Error) -> Result<Bytes, Error> {
         if !identity::may_be_own(&refusal, |existing| existing == id) {
             return Err(refusal);

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::job::JobState;
 use crate::transport::Method;
 
-/// What becomes of the jobs of a queue that is deleted.
+/// What happens to the jobs of a queue that is deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum DeleteQueue {
     /// A queue that holds any is not deleted.
@@ -17,7 +17,7 @@ pub enum DeleteQueue {
     Reject,
     /// They are discarded.
     Discard,
-    /// They go to another queue.
+    /// They are moved to another queue.
     MoveTo(String),
 }
 

@@ -1,4 +1,4 @@
-//! Text into parts of a URL.
+//! Encodes text as a part of a URL.
 
 /// One segment of a path: whatever the name holds, it stays one segment.
 pub(crate) fn segment(name: &str) -> String {

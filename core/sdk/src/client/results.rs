@@ -1,4 +1,4 @@
-//! What came out of jobs, at once or as soon as they end; dead letters by the many.
+//! Results of jobs, read or waited for; operations on many dead letters.
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -27,11 +27,11 @@ const LAST_LOOK: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct JobResult {
-    /// Which job.
+    /// Id of the job.
     pub job_id: String,
     /// Completed, discarded or cancelled.
     pub state: JobState,
-    /// What the handler returned; `None` when it returned nothing or nothing is kept (`result_ttl` of 0).
+    /// The value that the handler returned; `None` when it returned nothing or no result is kept (`result_ttl` of 0).
     pub result: Option<Json>,
     /// The failure that ended it.
     pub error: Option<JobFailure>,
@@ -68,7 +68,7 @@ impl JobResult {
     }
 }
 
-/// Which dead letters. The default is all of them.
+/// Selects dead letters. The default is all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeadLetterFilter {
     /// Only this queue.
@@ -94,7 +94,7 @@ impl Client {
         JobResult::read(&self.send(request).await?.body)
     }
 
-    /// Waits for a job to end, at most so long.
+    /// Waits until the job has ended, for at most `patience`.
     ///
     /// # Errors
     /// As [`result`](Self::result); status 408 when the time is over first.

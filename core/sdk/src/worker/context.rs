@@ -1,4 +1,4 @@
-//! What a handler sees of its job.
+//! The context of a handler: its job, and what it can do for it.
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use bytes::Bytes;
@@ -40,7 +40,7 @@ struct Inner {
     reason: OnceLock<CancelReason>,
     /// Weak: the worker holds the handlers that hold this.
     worker: Weak<Shared>,
-    /// What a run without a worker keeps: tests run handlers that way.
+    /// State of a run without a worker, as in tests.
     alone: OnceLock<Durable>,
 }
 
@@ -106,11 +106,11 @@ impl JobContext {
         self.job().tenant()
     }
 
-    /// A client on the connection of the worker, for jobs that the handler enqueues: they belong to the tenant of this
-    /// job, and so does all that the client sees. It has no middleware.
+    /// A client on the connection of the worker, for jobs that the handler enqueues. It acts for the tenant of this job
+    /// and sees only what belongs to that tenant. It has no middleware.
     ///
     /// # Errors
-    /// [`Error::NotHeld`] once the worker is over.
+    /// [`Error::NotHeld`] once the worker has stopped.
     pub fn client(&self) -> Result<Client, Error> {
         let worker = self.inner.worker.upgrade().ok_or(Error::NotHeld)?;
         let client = Client::new(Arc::clone(&worker.transport));
@@ -160,7 +160,8 @@ impl JobContext {
         self.job().train.as_ref()
     }
 
-    /// Extends the lease now. The worker does so on its own every few seconds; this also asks whether to go on.
+    /// Extends the lease now. The worker does so every few seconds by itself; the answer also says whether the handler
+    /// should stop.
     ///
     /// # Errors
     /// [`Error::NotHeld`] when the run is over (it timed out), or the error of the request.
@@ -172,8 +173,8 @@ impl JobContext {
         worker.heartbeat_one(self.inner.key).await
     }
 
-    /// Says how far the run has come: a fraction from 0 to 1, and a sentence for people. Returns at once; of many
-    /// reports the latest is sent, a few a second at most. A report that is lost does not harm the job.
+    /// Reports the progress of the run: a fraction from 0 to 1, and a sentence for people. Returns at once; of many
+    /// reports only the latest is sent, a few a second at most. A lost report does not harm the job.
     ///
     /// ```
     /// # fn handler(ctx: &ojs::JobContext) {
@@ -193,8 +194,8 @@ impl JobContext {
         }
     }
 
-    /// Saves the checkpoint of the job in place of the one before; its sequence. It is on the server's disk when this
-    /// returns, and every later attempt of the job begins with it. At most 1 MiB.
+    /// Saves a checkpoint, which replaces the previous one, and returns its sequence number. It is on the server's disk
+    /// when this returns, and every later attempt of the job begins with it. At most 1 MiB.
     ///
     /// ```
     /// # async fn handler(ctx: ojs::JobContext) -> Result<(), ojs::HandlerError> {
@@ -213,7 +214,7 @@ impl JobContext {
         self.save(Change::State(Json::named("checkpoint", state)?)).await
     }
 
-    /// The checkpoint that this run, or an attempt before it, has saved; `None` when there is none.
+    /// The latest checkpoint of this run or an earlier attempt; `None` when there is none.
     ///
     /// # Errors
     /// [`Error::Serialization`] when it does not fit, [`Error::NotHeld`] when the run is over.
@@ -225,15 +226,16 @@ impl JobContext {
         state.map(|state| state.parse()).transpose()
     }
 
-    /// Whether there is a checkpoint to go on from.
+    /// Whether there is a checkpoint to continue from.
     #[must_use]
     pub fn has_checkpoint(&self) -> bool {
         matches!(self.load_checkpoint::<serde::de::IgnoredAny>(), Ok(Some(_)))
     }
 
     /// Runs a step once across all attempts of the job: the first run saves its result with the checkpoint, later
-    /// attempts get that result and do not run it. Between the end of the step and the answer of the server a crash
-    /// runs it again, so what it calls should know the name of the step, or the id of the job, as an idempotency key.
+    /// attempts get that result and do not run the step. After a crash between the end of the step and the answer of
+    /// the server it runs again, so give the services that it calls the id of the job and the name of the step as an
+    /// idempotency key.
     ///
     /// ```
     /// # async fn charge(_: &str) -> Result<String, ojs::HandlerError> { Ok("ch_1".into()) }
@@ -285,12 +287,12 @@ impl JobContext {
         Ok(())
     }
 
-    /// Leaves a value for inner layers and the handler.
+    /// Sets a value for inner layers and the handler.
     pub fn set(&self, name: impl Into<String>, value: impl Into<Value>) {
         lock(&self.inner.metadata).insert(name.into(), value.into());
     }
 
-    /// A value that an outer layer has left.
+    /// A value that an outer layer has set.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Value> {
         lock(&self.inner.metadata).get(name).cloned()
@@ -301,7 +303,7 @@ impl JobContext {
         self.inner.cancel.cancelled().await;
     }
 
-    /// Why the handler should stop; `None` while it may go on.
+    /// Why the handler should stop; `None` while it may continue.
     #[must_use]
     pub fn cancel_reason(&self) -> Option<CancelReason> {
         self.inner.reason.get().copied()

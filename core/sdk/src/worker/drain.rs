@@ -1,5 +1,5 @@
-//! The end of a worker (protocol section 5.7): wait for handlers, ask the rest to stop, give back what is unfinished,
-//! deliver what is not delivered, say good-bye.
+//! The end of a worker (protocol section 5.7): wait for handlers, ask the remaining ones to stop, give unfinished jobs
+//! back, deliver the remaining outcomes, send the last heartbeat.
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,9 +15,10 @@ use crate::error::Error;
 
 /// How long before the end of the grace period handlers are cancelled: time to clean up and still report.
 const CANCEL_LEAD: Duration = Duration::from_secs(1);
-/// How long the answer to a fetch is waited for when nothing else is left to do: it may bring jobs, to be given back.
+/// How long the drain waits for the answer to a fetch when nothing else is left to do: it may bring jobs, which are
+/// given back.
 const CLAIM_LINGER: Duration = Duration::from_secs(3);
-/// So long after its beginning the log says that jobs hold up the end: a person who has pressed Ctrl-C wonders by then.
+/// After this time the log says which jobs delay the end, for a person who has pressed Ctrl-C and waits.
 const REMIND_FIRST: Duration = Duration::from_secs(1);
 /// How often the log says how many jobs are left.
 const REMIND_EVERY: Duration = Duration::from_secs(5);

@@ -1,4 +1,4 @@
-//! The worker's engine room, generic over who runs the handlers.
+//! The loop of a worker without the handlers: a [`Dispatch`] runs those.
 use std::sync::Arc;
 
 use super::handle::WorkerHandle;
@@ -22,7 +22,8 @@ impl WorkerDriver {
         handle
     }
 
-    /// A worker that fetches nothing before [`begin`](Self::begin), so that its handle can be kept before a job comes.
+    /// Prepares a worker that fetches nothing before [`begin`](Self::begin), so that its handle can be stored before a
+    /// job comes.
     #[must_use]
     pub fn prepare(transport: Arc<dyn Transport>, options: WorkerOptions, dispatch: Arc<dyn Dispatch>) -> WorkerHandle {
         WorkerHandle { shared: Arc::new(Shared::new(transport, options, dispatch)) }

@@ -1,4 +1,4 @@
-//! What a run keeps for the attempts after it: its checkpoint, and the results of its steps (extensions section 21).
+//! State that a run saves for later attempts: its checkpoint, and the results of its steps (extensions section 21).
 //!
 //! The server keeps one document for each job. Where steps were run, it holds both, the results of the steps under a
 //! reserved member:
@@ -7,7 +7,7 @@
 //! {"$ojs.state": {"page": 7}, "$ojs.steps": {"charge": {"id": "ch_1"}}}
 //! ```
 //!
-//! Without steps it is what the handler has saved, and nothing else. All languages read and write it here.
+//! Without steps the document is the handler's checkpoint alone. All languages read and write it by this code.
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -19,18 +19,18 @@ use super::reports::Reports;
 use crate::error::Error;
 use crate::json::Json;
 
-/// The member with what the handler has saved, where there are steps.
+/// The member with the handler's checkpoint, where there are steps.
 const STATE: &str = "$ojs.state";
 /// The member with the results of steps.
 const STEPS: &str = "$ojs.steps";
 /// Longest name of a step in bytes.
 const MAX_NAME: usize = 255;
 
-/// What one run keeps.
+/// The saved state of one run.
 #[derive(Debug, Default)]
 pub(crate) struct Durable {
     document: Mutex<Document>,
-    /// Saves of one run come one after the other.
+    /// Locked by a save: saves of one run are made one after the other.
     saving: tokio::sync::Mutex<()>,
     /// Reports of progress that wait to be sent.
     reports: Mutex<Reports>,
@@ -85,7 +85,7 @@ impl Durable {
     }
 }
 
-/// What is to be saved.
+/// A change of the saved state.
 #[derive(Debug)]
 pub(crate) enum Change {
     /// The handler's own document.
@@ -94,7 +94,7 @@ pub(crate) enum Change {
     Step(String, Json),
 }
 
-/// What the server keeps of a job.
+/// The document that the server keeps for a job.
 #[derive(Debug, Default, Clone)]
 struct Document {
     state: Option<Box<RawValue>>,
@@ -121,7 +121,7 @@ impl Document {
     fn text(&self) -> String {
         let state = self.state.as_deref().map(RawValue::get);
         match state {
-            // A document of the handler that looks like one with steps is put into one, or it would be read as one.
+            // A checkpoint that looks like a document with steps is wrapped in one; otherwise it would be read as one.
             Some(state) if self.steps.is_empty() && !is_reserved(state) => state.to_owned(),
             _ => {
                 let mut out = String::from("{");

@@ -1,4 +1,4 @@
-//! What happens inside a worker, as typed events: for tests, metrics and logs.
+//! Events inside a worker, typed: for tests, metrics and logs.
 use std::sync::Arc;
 
 use crate::dispatch::{CancelReason, Phase};

@@ -1,7 +1,8 @@
-//! One log record for each failed attempt, written when the server has answered: only then is it known whether the job runs again.
+//! One log record for each failed attempt, written when the server has answered, because the answer says whether the
+//! job runs again.
 //!
 //! Hosts get the records through `ojs-abi`, Rust programs through `tracing`; this is the only place that logs failures. Arguments and
-//! results are never logged. The text of an error is: it is what its reader needs.
+//! results are never logged; the text of an error is.
 use std::fmt::{self, Write as _};
 
 use ojs_model::OjsError;
@@ -23,8 +24,8 @@ pub(super) struct Failed<'a> {
     pub failure: &'a HandlerFailure,
 }
 
-/// What a server says about a job whose failure it has taken: the body of a nack's answer, or an entry of an exchange's results. Servers
-/// say more or less of it, in types of their own.
+/// The server's answer to a failure: the body of a nack's answer, or an entry of an exchange's results. Servers differ
+/// in the members that they send, and in their types.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(super) struct Fate {
@@ -40,7 +41,7 @@ pub(super) struct Fate {
     retry_delay_ms: Option<u64>,
 }
 
-/// A member of another type than expected says nothing: a log record must not depend on it.
+/// A member of an unexpected type counts as absent: a log record must not depend on it.
 pub(super) fn lenient<'de, D: serde::Deserializer<'de>, T: serde::de::DeserializeOwned>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
@@ -65,13 +66,13 @@ impl Fate {
         serde_json::from_slice(body).unwrap_or_default()
     }
 
-    /// From a refusal that says where the job is.
+    /// From a refusal that names the state of the job.
     pub fn of_refusal(refusal: &OjsError) -> Self {
         let state = refusal.details.as_ref().and_then(|details| details.get("current_state")).and_then(serde_json::Value::as_str);
         Self { state: state.map(str::to_owned), ..Self::default() }
     }
 
-    /// Whether this attempt was the last one; by the failure itself where the server does not say.
+    /// Whether this attempt was the last one; decided by the failure itself where the server does not say.
     fn is_final(&self, failed: Failed<'_>) -> bool {
         match self.state.as_deref() {
             Some("discarded" | "dead" | "dead_letter" | "failed") => true,
@@ -90,7 +91,7 @@ impl Fate {
 }
 
 impl Failed<'_> {
-    /// The server has taken the failure.
+    /// Logs a failure that the server has accepted.
     pub fn log(self, worker_id: &str, fate: &Fate) {
         let About { job_type, queue, .. } = self.about;
         let attempt = Attempt(fate.number(self), fate.most(self));
@@ -104,7 +105,7 @@ impl Failed<'_> {
         }
     }
 
-    /// The server never took the failure, and says `why`.
+    /// Logs a failure that the server has not accepted, with its reason.
     pub fn log_lost(self, worker_id: &str, why: &Error) {
         let About { job_type, queue, .. } = self.about;
         let attempt = Attempt(u64::from(self.about.attempt), self.about.max_attempts.map(u64::from));

@@ -1,4 +1,5 @@
-//! Jobs whose type has no handler in this worker: which they are, and how long they wait after they were given back.
+//! Jobs whose type has no handler in this worker: which types these are, and how long a job waits after it was given
+//! back.
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -8,11 +9,11 @@ use super::options::{UnknownTypes, WorkerOptions};
 use super::versions::NoPath;
 use super::wire::Manifest;
 
-/// How long the first jobs of a type wait that were given back.
+/// First wait of the jobs of a type after they were given back.
 const FIRST: Duration = Duration::from_secs(1);
 /// The longest wait.
 const LONGEST: Duration = Duration::from_secs(30);
-/// Most types whose waits are remembered; beyond it all begin anew.
+/// Most types whose waits are remembered; when there are more, all waits begin anew.
 const MOST_TYPES: usize = 1024;
 /// Most types that one request may name, a limit of the server.
 const MOST_ASKED: usize = 256;
@@ -41,7 +42,7 @@ impl Foreign {
     pub fn new(own: Option<Vec<String>>, options: &WorkerOptions) -> Self {
         Self {
             own: own.map(HashSet::from_iter),
-            // Whose queue is shared must not lose jobs of others where the server cannot select.
+            // A worker of a shared queue must not fail jobs of other workers where the server cannot select by type.
             release: options.unknown_types == UnknownTypes::Release || options.only_registered_types,
             only_own: options.only_registered_types,
             asked: None,

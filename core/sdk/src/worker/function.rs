@@ -1,5 +1,5 @@
-//! One job that a function was called with: the handlers of a worker that is never started, under the lease of the
-//! delivery.
+//! Runs one job that a function was called with: by the handlers of a worker that is never started, under the lease of
+//! the delivery.
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock, Weak};
@@ -24,12 +24,12 @@ use crate::error::Error;
 use crate::middleware::Next;
 use crate::transport::Transport;
 
-/// A run has a table of its own: the key need not tell any apart.
+/// A run has a table of its own, so its only key may be a constant.
 const KEY: DeliveryKey = DeliveryKey(0);
 /// How long a handler that was asked to stop may take to end. It is a part of the margin before the platform's limit.
 const WIND_UP: Duration = Duration::from_secs(1);
 
-/// A run that has ended, and what the server is to learn of it.
+/// A run that has ended, and its outcome for the server.
 #[derive(Debug)]
 pub(crate) struct Ended {
     report: Report,
@@ -69,7 +69,7 @@ impl Ended {
         }
     }
 
-    /// Why a queue shall bring the job again.
+    /// Why a queue should deliver the job again.
     pub fn again(&self) -> Error {
         let told = self.failure().map_or("the outcome did not reach the server", |failure| &failure.message);
         Error::DeliveryFailed(told.to_owned())

@@ -1,4 +1,4 @@
-//! The outside of a running worker: quiet, resume, stop, wait.
+//! The handle of a running worker: quiet, resume, stop, wait.
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ impl WorkerHandle {
         self.shared.held_count()
     }
 
-    /// Fetches no more; what runs goes on, heartbeats too. Does nothing once the worker is draining.
+    /// Stops fetching; running handlers and heartbeats continue. Has no effect once the worker is draining.
     pub fn quiet(&self) {
         self.shared.quiet();
     }
@@ -82,7 +82,7 @@ impl WorkerHandle {
         self.shared.heartbeat_one(key).await
     }
 
-    /// Reports how far a delivery has come. Must be called within a tokio runtime; returns at once. See
+    /// Reports the progress of a delivery. Must be called within a tokio runtime; returns at once. See
     /// [`JobContext::progress`](super::JobContext::progress).
     pub fn progress(&self, key: DeliveryKey, progress: Progress) {
         self.shared.report(key, progress);

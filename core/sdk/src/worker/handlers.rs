@@ -21,7 +21,7 @@ use crate::middleware::{Innermost, Middleware, Next};
 
 /// How long a handler that was asked to stop may still run before its task is aborted.
 const ABORT_AFTER: Duration = Duration::from_secs(1);
-/// Jobs that wait this long for a slot go back to the server: handlers that were short have become long.
+/// Jobs that wait this long for a slot go back to the server: the handlers have become slower than before.
 const STALE_AFTER: Duration = Duration::from_secs(1);
 
 pub(super) struct Handlers {
@@ -46,7 +46,7 @@ struct Work {
     running: usize,
     /// Jobs that wait for a slot.
     waiting: VecDeque<Delivery>,
-    /// Somebody watches how long they wait.
+    /// A task watches how long they wait.
     watched: bool,
 }
 
@@ -125,7 +125,7 @@ impl Handlers {
         }
     }
 
-    /// Makes sure that jobs do not wait behind handlers that have become slow.
+    /// Gives waiting jobs back when the running handlers have become slow.
     fn watch(self: &Arc<Self>, work: &mut Work) {
         if std::mem::replace(&mut work.watched, true) {
             return;
@@ -152,7 +152,7 @@ impl Handlers {
     }
 }
 
-/// What runs when no handler is registered for the type. The layers around it see it like any failure.
+/// The handler of types that have none: it fails. Layers see this like any failure.
 pub(super) fn missing(job_type: &str) -> Innermost {
     failing(HandlerFailure::no_handler(job_type))
 }

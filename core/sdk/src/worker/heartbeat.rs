@@ -18,7 +18,7 @@ use crate::dispatch::{CancelReason, DeliveryKey, Phase};
 use crate::error::Error;
 use crate::transport::{Request, Response};
 
-/// Longest wait for the answer: a heartbeat that hangs for longer than this is worth less than a new one.
+/// Longest wait for the answer; after it a new heartbeat is better than waiting.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// The same for the last one, which nothing depends on.
@@ -56,7 +56,7 @@ async fn run(shared: &Shared) {
     }
 }
 
-/// The last heartbeat: the server need not wait for this worker's silence.
+/// Sends the last heartbeat: the server then knows at once that the worker has stopped.
 pub(super) async fn farewell(shared: &Shared) {
     let beat = beat(shared, &[]);
     if let Ok(Err(error)) = tokio::time::timeout(FAREWELL_WITHIN, beat).await {
@@ -80,7 +80,7 @@ pub(super) async fn beat(shared: &Shared, held: &[(DeliveryKey, Entry)]) -> Resu
     Ok(())
 }
 
-/// In the seed's form first; a server that answers 400 gets the list form from then on.
+/// In the specification's form first; a server that answers 400 gets the list form from then on.
 async fn send(shared: &Shared, held: &[(DeliveryKey, Entry)]) -> Result<Response, Error> {
     let list = shared.list_heartbeats.load(Ordering::Relaxed);
     let response = post(shared, body(shared, held, list)).await?;
@@ -148,7 +148,7 @@ fn body(shared: &Shared, held: &[(DeliveryKey, Entry)], list: bool) -> String {
     body
 }
 
-/// What operators see of this worker. Only for servers that keep it: others get the seed's form.
+/// The worker's description for operators. Only for servers that keep it: others get the specification's form.
 fn describe(shared: &Shared, body: &mut String) {
     if let Some(host) = HOSTNAME.as_deref() {
         push_text(body, "hostname", host);
@@ -186,7 +186,7 @@ struct Answer {
     cancelled_jobs: Option<Vec<String>>,
 }
 
-/// The stronger of `state` and `directive`; words that are not known mean "go on".
+/// The stronger of `state` and `directive`; unknown words mean "continue".
 pub(super) fn obey(shared: &Shared, state: Option<&str>, directive: Option<&str>) {
     let says = |word: &str| [state, directive].contains(&Some(word));
     if says("terminate") {

@@ -1,4 +1,4 @@
-//! The deliveries a worker holds: from the fetch until the server has taken the outcome.
+//! The deliveries that a worker holds: from the fetch until the server has accepted the outcome.
 //!
 //! | stage | handler | in heartbeats |
 //! |---|---|---|
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::durable::Durable;
 use crate::dispatch::{CancelReason, DeliveryKey};
 
-/// How far a delivery is.
+/// The stage of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     /// With the handler.
@@ -21,7 +21,7 @@ pub(super) enum Stage {
     Reporting,
 }
 
-/// What log records say of a delivery besides its id.
+/// The members of a delivery that log records show besides its id.
 #[derive(Debug)]
 pub(super) struct About {
     pub job_type: String,
@@ -41,7 +41,7 @@ pub(super) struct Entry {
     pub stage: Stage,
     /// The handler was asked to stop, and why.
     pub cancelled: Option<CancelReason>,
-    /// What the run keeps for later attempts, once there is anything.
+    /// State that the run saves for later attempts, once there is any.
     pub durable: Option<std::sync::Arc<Durable>>,
 }
 
@@ -78,7 +78,7 @@ impl Held {
         }
     }
 
-    /// The server has taken the outcome, or never will.
+    /// Removes a delivery whose outcome the server has accepted, or never will.
     pub fn remove(&mut self, key: DeliveryKey) -> Option<Entry> {
         let entry = self.entries.remove(&key)?;
         self.running -= usize::from(entry.stage == Stage::Running);

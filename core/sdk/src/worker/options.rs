@@ -44,7 +44,7 @@ pub struct WorkerOptions {
     /// How long a job may wait in the worker for a slot, so that short handlers are not idle while the next jobs are on
     /// their way. Zero fetches for free slots only. Kept by the Rust [`Worker`](crate::Worker); other hosts have their own.
     pub prefetch: Duration,
-    /// Free words about this worker, shown by the server.
+    /// Labels of this worker, shown by the server.
     pub labels: Vec<String>,
     /// What happens to a job whose type has no handler in this worker.
     pub unknown_types: UnknownTypes,
@@ -52,8 +52,7 @@ pub struct WorkerOptions {
     /// `fetch_types`, as ours does, and at most 256 types; otherwise the worker warns once and gives jobs of other types back, as
     /// [`UnknownTypes::Release`] does.
     pub only_registered_types: bool,
-    /// The versions that the worker runs of its job types. A worker that names none declares nothing, and is given
-    /// every version of every type.
+    /// The versions that the worker runs of its job types. A worker without any gets every version of every type.
     pub versions: Versions,
     /// How long the outcomes of jobs may take to reach the server after the grace period. `None` is as long as the lease
     /// ([`visibility_timeout`](Self::visibility_timeout)), at most 30 seconds. An outcome whose lease is over is given up before.
@@ -210,7 +209,7 @@ impl Default for WorkerOptions {
             queues: vec!["default".to_owned()],
             concurrency: 10,
             worker_id: None,
-            // The seed's value. Six heartbeats fit in.
+            // The specification's value. Six heartbeats fit in.
             visibility_timeout: Some(Duration::from_secs(30)),
             heartbeat_interval: Duration::from_secs(5),
             // Five seconds less than the time Kubernetes gives by default.

@@ -14,7 +14,7 @@ use crate::transport::{Request, Transport};
 
 /// The name under which jobs are claimed.
 const NAME: &str = "drain";
-/// One job at a time: the key need not tell any apart.
+/// One job runs at a time, so its key may be a constant.
 const KEY: DeliveryKey = DeliveryKey(0);
 
 impl Worker {

@@ -1,4 +1,4 @@
-//! One job of a worker that does not run: its context, and the layers and the handler that it goes through.
+//! One job of a worker that is not started: its context, the layers, and the handler.
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, Weak};
 

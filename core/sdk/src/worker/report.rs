@@ -1,5 +1,5 @@
-//! An outcome on its way to the server. Fixed once made: a report is sent until the server has taken it or the lease is
-//! certainly lost, and a success never becomes a failure because its ack did not get through (decision D11).
+//! An outcome that is sent to the server. It never changes: a report is sent until the server has accepted it or the
+//! lease is certainly lost, and a success never becomes a failure because its ack was lost (decision D11).
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(super) struct Report {
     pub job_id: Arc<str>,
     about: Arc<About>,
     pub verdict: Verdict,
-    /// Must travel alone: a request that carried it among others was refused as a whole.
+    /// Must be sent alone: a request that contained it with others was refused as a whole.
     pub alone: bool,
     lease_token: Option<u64>,
     /// Sends that got no clear answer. Above zero, the server may have taken the outcome already.
@@ -30,7 +30,7 @@ pub(super) enum Verdict {
     /// JSON text of the result.
     Ack(Option<Bytes>),
     Nack(Box<HandlerFailure>),
-    /// Given back without charging an attempt.
+    /// Given back; no attempt is counted.
     Release {
         why: &'static str,
         delay: Option<Duration>,
@@ -40,13 +40,13 @@ pub(super) enum Verdict {
 /// What to do after the server's answer to a report.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// The server has it, and says what becomes of the job.
+    /// The server has accepted it; its answer has the new state of the job.
     Done(Fate),
     /// Send it again later.
     Again(OjsError),
-    /// The server will never take it; a corrected report goes instead.
+    /// The server will never accept it; a corrected report is sent instead.
     Instead(Verdict, OjsError),
-    /// The server will never take it, nor anything else about this delivery.
+    /// The server will never accept it, nor anything else about this delivery.
     Lost(OjsError),
 }
 
@@ -64,7 +64,7 @@ impl Report {
         }
     }
 
-    /// A job whose type has no handler here goes back to its queue for so long.
+    /// A job whose type has no handler here goes back to its queue, and waits there for this time.
     pub fn turned_away(key: DeliveryKey, entry: &Entry, wait: Duration) -> Self {
         let verdict = Verdict::Release { why: "unknown_type", delay: Some(wait) };
         Self { verdict, ..Self::new(key, entry, Outcome::Released) }
@@ -150,7 +150,8 @@ impl Report {
         if settled || matches!(error.status, 404 | 409) {
             return if self.was_taken_before(&error) { Next::Done(Fate::of_refusal(&error)) } else { Next::Lost(error) };
         }
-        // A missing or expired token is the operator's to mend; the outcome waits for it as long as the lease lives.
+        // An operator must replace a missing or expired token; the outcome waits for that as long as the lease is
+        // valid.
         if error.retryable
             || matches!(error.status, 401 | 403)
             || matches!(code, Some(ErrorCode::Unauthenticated | ErrorCode::PermissionDenied))
@@ -186,14 +187,14 @@ impl Report {
 
 fn verdict(outcome: Outcome, interrupted: bool) -> Verdict {
     match outcome {
-        // A result that is not JSON (NaN from a lenient serializer) would spoil the whole request it travels in.
+        // A result that is not JSON (NaN from a lenient serializer) would make the whole request invalid.
         Outcome::Completed { result: Some(text) } if !is_json(&text) => Verdict::Nack(Box::new(HandlerFailure {
             code: "invalid_result".to_owned(),
             retryable: false,
             ..HandlerFailure::error("InvalidResult", "The handler's result is not JSON.")
         })),
         Outcome::Completed { result } => Verdict::Ack(result.filter(|text| text.as_ref() != b"null")),
-        // Told to stop, the handler stopped: that is no failure of the job.
+        // The handler was asked to stop and has stopped: that is no failure of the job.
         Outcome::Failed(_) | Outcome::Abandoned if interrupted => Verdict::Release { why: "shutdown", delay: None },
         Outcome::Failed(failure) => Verdict::Nack(Box::new(failure)),
         Outcome::Released => Verdict::Release { why: "shutdown", delay: None },

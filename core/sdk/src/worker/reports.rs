@@ -1,10 +1,10 @@
-//! Reports of progress on their way to the server: of each run the latest, a few a second at most (extensions
+//! Reports of progress that are sent to the server: the latest of each run, a few a second at most (extensions
 //! section 20).
 use ojs_model::json::{push_bare, push_member, push_text};
 
 use crate::json::Json;
 
-/// How far a run has come. Members that are left out stay as they were reported before.
+/// The progress of a run. Members that are left out keep the values of the previous report.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Progress {
     /// From 0 to 1. The server ignores a fraction that is lower than an earlier one of the run.
@@ -16,7 +16,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Takes in a later report.
+    /// Merges a later report.
     fn merge(&mut self, later: Self) {
         self.fraction = later.fraction.or(self.fraction);
         self.message = later.message.or(self.message.take());
@@ -47,7 +47,8 @@ pub(crate) struct Reports {
 }
 
 impl Reports {
-    /// Takes in a report. True where nothing sends them: the caller does so then, until [`next`](Self::next) has none.
+    /// Adds a report. True if no task sends reports now: the caller then sends them until [`next`](Self::next) has
+    /// none.
     pub fn add(&mut self, progress: Progress) -> bool {
         match &mut self.waiting {
             Some(waiting) => waiting.merge(progress),

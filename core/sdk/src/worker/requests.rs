@@ -1,4 +1,4 @@
-//! The requests of a worker: what they say, and how they run beside the loop.
+//! The requests of a worker: their bodies, and the tasks that send them beside the loop.
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::transport::{Request, Response, TransportError, TransportErrorKind};
 
 impl Turns {
-    /// Sends outcomes, and asks for as many jobs as slots are free unless somebody else is asking already.
+    /// Sends outcomes, and asks for as many jobs as slots are free unless another request asks already.
     pub(super) fn exchange(&mut self, now: Instant) {
         let reports = self.next_batch();
         if let [report] = reports.as_slice()
@@ -76,7 +76,7 @@ impl Turns {
         self.launch(Purpose::Fetch, Request::post("/workers/fetch", body), Vec::new(), slots);
     }
 
-    /// `{queues, count, worker_id, visibility_timeout_ms}` as in the seed, left open at the end.
+    /// `{queues, count, worker_id, visibility_timeout_ms}` as in the specification, without the closing brace.
     fn claim_body(&self, slots: usize, wait: Duration) -> String {
         let options = &self.shared.options;
         let mut body = String::from("{");
@@ -88,7 +88,8 @@ impl Turns {
         if let Some(lease) = options.visibility_timeout.filter(|_| slots > 0) {
             push_bare(&mut body, "visibility_timeout_ms", lease.as_millis());
         }
-        // Its jobs are settled, released and extended by their tokens only. Servers without the exchange get the seed's form.
+        // Its jobs are settled, released and extended by their tokens only. Servers without the exchange get the
+        // specification's form.
         if slots > 0 && self.server == Server::Exchange {
             push_bare(&mut body, "lease_tokens", true);
         }
@@ -139,7 +140,7 @@ impl Turns {
             let answer = match cut {
                 None => send(&shared, request).await,
                 Some(cut) => tokio::select! {
-                    // An answer that is there is taken: it may hold jobs.
+                    // An answer that has arrived is used: it may contain jobs.
                     biased;
                     answer = send(&shared, request) => answer,
                     () = cut.cancelled() => Err(Error::NotHeld),

@@ -1,4 +1,4 @@
-//! What a Rust handler returns.
+//! The return value of a Rust handler.
 use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
@@ -42,7 +42,7 @@ impl HandlerError {
         Self(Wish::Fail(HandlerFailure::error("HandlerError", message)))
     }
 
-    /// A failure that no further attempt can mend.
+    /// A failure that is not tried again.
     pub fn non_retryable(message: impl Into<String>) -> Self {
         Self::new(message).with(|failure| failure.retryable = false)
     }
@@ -52,13 +52,13 @@ impl HandlerError {
         Self::non_retryable(message).with_code("DISCARD").with_kind("DiscardError")
     }
 
-    /// Not now: run again after this time, without counting a failure.
+    /// Runs the job again after this time; neither a failure nor an attempt is counted.
     #[must_use]
     pub fn snooze(delay: Duration) -> Self {
         Self(Wish::Snooze(delay))
     }
 
-    /// Gives the job back to its queue without counting an attempt: what a handler answers that stopped because it was told to.
+    /// Gives the job back to its queue; no attempt is counted. For a handler that stopped because it was asked to.
     #[must_use]
     pub fn release() -> Self {
         Self(Wish::Release)
@@ -142,7 +142,7 @@ impl fmt::Debug for HandlerError {
     }
 }
 
-/// A handler's value as a result; `()` and null are none.
+/// A handler's value as a result; `()` and null mean no result.
 pub(super) fn written<R: Serialize>(value: &R) -> HandlerResult {
     let json = Json::named("result", value).map_err(|error| {
         HandlerError::non_retryable(error.to_string()).with_code("serialization_error").with_kind("SerializationError")

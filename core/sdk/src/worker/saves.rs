@@ -1,4 +1,4 @@
-//! What a run sends while it runs, under its lease: checkpoints, results of steps, progress.
+//! Requests of a run under its lease: checkpoints, results of steps, progress.
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::transport::Request;
 const PAUSE: Duration = Duration::from_millis(250);
 
 impl Shared {
-    /// A running delivery, and what it keeps.
+    /// A running delivery, and its saved state.
     pub fn durable(&self, key: DeliveryKey) -> Result<(Entry, Arc<Durable>), Error> {
         let mut held = self.held();
         let entry = held.get_mut(key).filter(|entry| entry.stage == Stage::Running).ok_or(Error::NotHeld)?;
@@ -77,9 +77,9 @@ impl Shared {
         self.stop_run(key, &id, &about, reason);
     }
 
-    /// Takes in a report and returns at once. Reports that cannot be sent are dropped: the job does not depend on them.
+    /// Accepts a report and returns at once. Reports that cannot be sent are dropped: the job does not depend on them.
     pub fn report(self: &Arc<Self>, key: DeliveryKey, progress: Progress) {
-        // JSON has no other numbers.
+        // JSON has no NaN and no infinity.
         let is_number = progress.fraction.is_none_or(f64::is_finite);
         let (Ok((_, durable)), true, Ok(runtime)) = (self.durable(key), is_number, Handle::try_current()) else { return };
         if !durable.reports().add(progress) {

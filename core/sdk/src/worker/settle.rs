@@ -1,4 +1,4 @@
-//! Answers: what a finished request means for the jobs and outcomes it carried.
+//! Handles the answers to requests: what they mean for the jobs and outcomes in them.
 use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,8 +45,8 @@ impl Turns {
         }
     }
 
-    /// The manifest decides how the server is talked to. Without one the plain protocol is always right; the question
-    /// is asked again later, since a server that was starting up may answer then.
+    /// The manifest decides how the worker talks to the server. Without one the plain protocol is always right; the
+    /// manifest is read again later, because a server that was starting may answer then.
     fn learn(&mut self, answer: Result<Response, Error>) {
         let manifest = match &answer {
             Ok(response) if response.is_success() => Manifest::read(&response.body),
@@ -67,7 +67,7 @@ impl Turns {
         let response = match answer {
             Ok(response) if response.is_success() => response,
             Ok(response) => return self.exchange_refused(reports, reserved, &response),
-            // A long poll cut short by the end of fetching: nothing went wrong.
+            // The end of fetching has ended this long poll: not a fault.
             Err(Error::NotHeld) => return,
             Err(error) => return self.exchange_failed(reports, reserved, &error, None),
         };
@@ -110,7 +110,7 @@ impl Turns {
                 self.server = Server::Plain;
                 self.reporting.pending.extend(reports);
             }
-            // One outcome spoils the request: each is sent by itself, and the answers show which.
+            // One outcome makes the request invalid: each is sent by itself, and the answers show which.
             400 | 413 | 415 | 422 if !reports.is_empty() => {
                 for report in &mut reports {
                     report.alone = true;
@@ -153,8 +153,8 @@ impl Turns {
         self.claim_failed(&error, retry_after);
     }
 
-    /// Without long poll: at once after work, later and later while there is none, and not all workers at the same
-    /// time.
+    /// When to fetch again without long poll: at once after work, after growing pauses while there is none, and not all
+    /// workers at the same time.
     fn pace(&mut self, empty: bool) {
         let options = &self.shared.options;
         let told = std::mem::take(&mut self.claiming.told);
@@ -279,7 +279,7 @@ impl Turns {
         self.shared.emit(WorkerEvent::OutcomeLost { job_id: report.job_id.to_string(), error: Arc::new(error) });
     }
 
-    /// Takes over claimed jobs: to the host, or straight back when the worker has stopped fetching meanwhile, or has no
+    /// Passes claimed jobs to the host, or gives them back when the worker has stopped fetching meanwhile or has no
     /// handler for their type. Returns how many the host got.
     fn accept(&mut self, jobs: Vec<Envelope>, sent: Instant) -> usize {
         if jobs.is_empty() {
@@ -287,8 +287,7 @@ impl Turns {
         }
         let now = Instant::now();
         let running = self.shared.phase() == Phase::Running;
-        // No running job has attempt 0 where the first one is 1 (dialects 0.1): this server counts from 0, in all that
-        // it says from now on.
+        // Where the first attempt is 1 no running job has attempt 0 (dialects 0.1), so this server counts from 0.
         self.from_zero |= jobs.iter().any(|job| job.head.attempt == Some(0));
         let first = u32::from(self.from_zero);
         let mut batch = Vec::with_capacity(jobs.len());
@@ -367,8 +366,8 @@ fn jittered(pause: Duration) -> Duration {
     pause.mul_f64(0.5 + rand::random::<f64>() / 2.0)
 }
 
-/// A long poll that something between here and the server has ended, as proxies do with idle connections. Asking again
-/// at once is right: the wait has kept the rate low, and a server that is really gone refuses the next connection.
+/// A long poll that a proxy or the like has ended because the connection was idle. It is sent again at once: the wait
+/// has kept the rate low, and a server that is really away refuses the next connection.
 fn was_cut(answer: &Result<Response, Error>, waited: Duration) -> bool {
     let lost = match answer {
         Ok(response) => matches!(response.status, 408 | 502 | 504),

@@ -1,13 +1,13 @@
 //! The loop of a worker: claims jobs for free slots, hands them over, sends outcomes.
 //!
-//! One task decides; requests run beside it. Two ways of talking (ADR 1):
+//! One task decides; requests run in tasks of their own. There are two ways of talking to a server (ADR 1):
 //!
 //! | server | claiming | reporting |
 //! |---|---|---|
 //! | offers the exchange | one waiting long poll, or together with outcomes | batches: full, due, or nothing left to wait for |
 //! | any other | fetch by free slots, pauses growing while idle | one ack or nack each, many at once |
 //!
-//! A full worker waits for a slot, never for a clock.
+//! A full worker waits for a free slot, never for a timer.
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::panic::AssertUnwindSafe;
@@ -29,11 +29,11 @@ use crate::dispatch::{CancelReason, DeliveryKey, HandlerFailure, Outcome, Phase}
 use crate::error::Error;
 use crate::transport::{Enqueued, MANIFEST_PATH, Request, Response};
 
-/// Outcomes that are worth a request whatever else happens.
+/// Number of outcomes that are sent in a request at once.
 const FLUSH_AT: usize = 256;
 /// Most outcomes in one request: the answer to the first must not wait for very many others.
 pub(super) const FLUSH_MAX: usize = 256;
-/// Longest time an outcome waits for company.
+/// Longest time that an outcome waits for others, to share a request.
 const LINGER: Duration = Duration::from_millis(2);
 /// Reporting requests in flight with the exchange: two for each writer of a PostgreSQL store, so that none waits for the worker. More would only
 /// shrink the batches.
@@ -44,10 +44,10 @@ const ACKS_MAX: usize = 64;
 const TAKE_MAX: usize = 1024;
 /// How long the server may take to answer the long poll of a worker that has said it goes quiet.
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
-/// How soon a full worker looks again when it holds nothing: its host must have other work in those slots.
+/// How soon a worker without free slots and without jobs looks again: its host uses the slots for other work.
 const RECHECK: Duration = Duration::from_millis(50);
 
-/// How this server is talked to.
+/// How the worker talks to this server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Server {
     /// The manifest has not been read yet.
@@ -58,7 +58,7 @@ pub(super) enum Server {
     Plain,
 }
 
-/// What a request was for.
+/// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Manifest,
@@ -101,7 +101,7 @@ pub(super) struct Claiming {
     /// A job was enqueued while a fetch was out: it may have come too late for that one.
     pub told: bool,
     pub backoff: Backoff,
-    /// Since when slots have been free and unasked for.
+    /// Since when slots have been free without a request for jobs.
     pub free_since: Option<Instant>,
 }
 
@@ -130,7 +130,7 @@ pub(super) struct Turns {
     pub foreign: Foreign,
     /// This server calls the first attempt 0.
     pub from_zero: bool,
-    /// Hears of jobs that this process enqueues at the same server.
+    /// Notified of jobs that this process enqueues at the same server.
     enqueued: Option<watch::Receiver<()>>,
     /// The phase that the host knows.
     announced: Option<Phase>,
@@ -186,7 +186,7 @@ impl Turns {
         }
     }
 
-    /// Runs until the worker has stopped. A panic in here costs a pause, not the worker.
+    /// Runs until the worker has stopped. After a panic in here it pauses and starts again.
     pub async fn supervise(mut self) {
         let mut backoff = Backoff::claims();
         while let Err(panic) = AssertUnwindSafe(self.run()).catch_unwind().await {
@@ -250,7 +250,7 @@ impl Turns {
         }
     }
 
-    /// Attempts whose time is up: the failure is the outcome, whatever the handler says later.
+    /// Fails attempts whose time is over; a later outcome of the handler is ignored.
     fn expire(&mut self, now: Instant) {
         while let Some(Reverse((at, key))) = self.deadlines.peek().copied() {
             if at > now {

@@ -16,7 +16,7 @@ use crate::members::find;
 
 /// The versions that a worker runs, by job type, and the changes that lead from older versions to these.
 ///
-/// A type that is not named runs in every version. A job without a version runs everywhere.
+/// A type that is not declared runs in every version. A job without a version runs in every worker.
 ///
 /// ```
 /// use ojs::worker::Versions;
@@ -42,14 +42,14 @@ struct OfType {
     changes: Vec<Step>,
 }
 
-/// From which version a change leads to which.
+/// A change of arguments from one version to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Step {
     from: i64,
     to: Version,
 }
 
-/// What a host language says about one job type.
+/// The declaration of one job type by a host language.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
@@ -82,7 +82,7 @@ impl From<NoPath> for Error {
 }
 
 impl NoPath {
-    /// How the job ends. It is not tried again: this worker would refuse it again.
+    /// The failure of the job. It is not tried again, because this worker would refuse it again.
     #[must_use]
     pub fn failure(&self) -> HandlerFailure {
         HandlerFailure {

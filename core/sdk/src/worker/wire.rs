@@ -1,4 +1,4 @@
-//! What the server says to a worker: fetched jobs, results of an exchange, the manifest.
+//! Reads the server's answers to a worker: fetched jobs, results of an exchange, the manifest.
 //!
 //! Jobs are cut out of the answer as slices of its bytes; arguments are never parsed here.
 use bytes::Bytes;
@@ -38,7 +38,7 @@ pub(super) struct Head {
     pub id: String,
     #[serde(rename = "type")]
     pub job_type: String,
-    // Of what is optional nothing may keep a job from its handler: servers differ in how they write it.
+    // An unexpected optional member must not prevent the job from running: servers differ in how they write them.
     #[serde(default, deserialize_with = "lenient")]
     pub queue: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
@@ -56,13 +56,13 @@ pub(super) struct Head {
     /// The version of the arguments.
     #[serde(default)]
     pub version: Option<Value>,
-    /// What earlier attempts have saved.
+    /// The saved state of earlier attempts.
     #[serde(default)]
     pub checkpoint: Option<Box<RawValue>>,
 }
 
 impl Head {
-    /// What log records say of the job.
+    /// The members of the job that log records show.
     pub fn about(&self) -> About {
         About {
             job_type: self.job_type.clone(),
@@ -113,7 +113,7 @@ pub(super) fn handout(body: &Bytes) -> Result<Handout, Error> {
                 return Err(refusal(error));
             }
             let text = |raw: Option<&'a RawValue>| raw.map(RawValue::get);
-            // Of most outcomes there is no more to say.
+            // The answer to most outcomes has no more members.
             match text(self.state) {
                 None | Some("\"completed\"") => Ok(Fate::default()),
                 Some(state) => Ok(Fate::of_result(

@@ -1,4 +1,4 @@
-//! Who holds jobs in memory.
+//! Workers and the jobs that they hold, in memory.
 use std::collections::BTreeMap;
 
 use super::MemoryTables;

@@ -1,4 +1,4 @@
-//! What an audit asks of memory: each ordered set holds what the jobs say.
+//! The audit of the memory store: compares each ordered set with the jobs.
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 

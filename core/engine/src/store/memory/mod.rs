@@ -1,4 +1,4 @@
-//! Tables in memory: for tests and for queues that may be forgotten. Same rules as SQLite, other rows.
+//! Tables in memory, for tests and for jobs that need not survive the process. The rules are those of the other stores.
 mod admin;
 mod audit;
 mod dead_letters;

@@ -1,4 +1,4 @@
-//! Jobs that a selection asks for, and how many there are.
+//! The jobs of a selection, and their number.
 use std::collections::{BTreeSet, HashSet};
 
 use ojs_model::JobState;

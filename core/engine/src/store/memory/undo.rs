@@ -1,7 +1,7 @@
-//! What the open transaction has changed, so that it can be undone: a refusal or a fault in the middle leaves nothing half done.
+//! The undo log of the open transaction: after a refusal or a fault nothing stays half done.
 //!
-//! Every change notes how things were before; a rollback goes through the notes backwards. Changes that every job goes through have a note
-//! of their own kind, the others are closures.
+//! Every change adds an entry with the previous value; a rollback applies the entries backwards. Frequent changes have
+//! entries of their own kinds, the others are closures.
 use ojs_model::JobId;
 
 use super::{MemoryTables, Stored};

@@ -1,4 +1,4 @@
-//! Who holds jobs in PostgreSQL.
+//! Workers and the jobs that they hold, in PostgreSQL.
 use super::PostgresTables;
 use super::rows::get;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! What an audit asks of the database.
+//! The statements of an audit of the database.
 use super::connection::Ask;
 use super::rows::get;
 use super::{PostgresTables, limit};

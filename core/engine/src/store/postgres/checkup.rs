@@ -1,4 +1,4 @@
-//! What an operator should know about a database: looked at from outside, changing nothing.
+//! Checks of a database for operators: read from outside, without changes.
 use std::time::Duration;
 
 use super::connection::{Ask, Db};

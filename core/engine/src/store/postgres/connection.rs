@@ -1,7 +1,7 @@
 //! One connection and the thread that owns it: statements go out together and are answered together.
 //!
-//! The connection lives on a single-threaded runtime of its own, so a round trip wakes no other thread. Every exchange
-//! has a time limit: a connection that neither answers nor fails is dropped.
+//! The connection uses a single-threaded runtime of its own, so a round trip wakes no other thread. Every exchange has
+//! a time limit: a connection that neither answers nor fails is dropped.
 use std::collections::HashMap;
 use std::future::Future;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Declared tables in a database: what is there, and what is added when a node starts.
+//! Declared tables in a database: finds the existing ones, and adds the missing ones when a node starts.
 
 use ojs_model::lazy::Lazy;
 

@@ -1,4 +1,4 @@
-//! What a database has of the schema, beside what the migrations of this program make.
+//! Compares the schema of a database with the one that the migrations of this program make.
 use std::collections::BTreeMap;
 
 use super::connection::{Ask, Db};

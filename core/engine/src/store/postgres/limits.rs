@@ -1,4 +1,4 @@
-//! Keys with limits in PostgreSQL. Who decides about a key holds its row until the commit.
+//! Keys with limits in PostgreSQL. A transaction that decides about a key locks its row until the commit.
 use super::PostgresTables;
 use super::params::Param;
 use super::rows::get;

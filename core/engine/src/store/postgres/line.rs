@@ -1,9 +1,10 @@
-//! Where the line of a queue begins: claims need not step over what was taken a moment ago.
+//! Remembers where the line of a queue begins, so that claims need not read entries of jobs that were just claimed.
 //!
-//! Entries of claimed jobs stay at the beginning of the index until vacuum comes, and those that another writer is taking are locked: each claim would read
-//! them all again. So a process remembers how far it has come, for a tenth of a second. A job that is available before that place (taken back, or
-//! stored by a slower transaction) waits no longer than that; when there is nothing after it, the line is read from its beginning at once. A
-//! job of higher priority is never passed over.
+//! Entries of claimed jobs stay at the beginning of the index until vacuum comes, and those that another writer is
+//! taking are locked: each claim would read them all again. So a process remembers the place that it has reached, for a
+//! tenth of a second. A job that is available before that place (taken back, or stored by a slower transaction) waits
+//! no longer than that; when there is nothing after it, the line is read from its beginning at once. A job of higher
+//! priority is never skipped.
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! Wake-ups between nodes: one `NOTIFY` for all queues that got jobs within a few milliseconds, never inside a transaction that writes.
 //!
-//! Notifications only make things faster. Without them (connection lost, pooler in between) waiting fetches look for themselves.
+//! Notifications only reduce latency. Without them (connection lost, pooler in between) waiting fetches poll.
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

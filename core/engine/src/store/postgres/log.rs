@@ -5,10 +5,10 @@
 //! advisory lock before it takes a number, and holds the lock until it ends. The key of the lock is the latest number
 //! at that time. Numbers up to the smallest key are settled: they are there, or will never come.
 //!
-//! The locks are looked at before the snapshot is taken. What had ended by then is in the snapshot, and what begins
-//! later takes larger numbers. Readers look only when they meet a number that is missing: a page without gaps costs
-//! nothing, nor does a gap that was settled when another page was read. Transactions of applications do not matter,
-//! however long they are: they take no number. The lock of a connection that is lost ends with it.
+//! A reader reads the locks before it takes its snapshot. Transactions that had ended by then are in the snapshot, and
+//! those that begin later take larger numbers. It reads the locks only when a number is missing: a page without gaps
+//! costs nothing, nor does a gap that was settled when another page was read. Transactions of applications have no
+//! effect, however long they are: they take no number. The lock of a lost connection ends with the connection.
 use super::connection::Ask;
 use super::rows::{get, read};
 use super::{PostgresTables, limit};

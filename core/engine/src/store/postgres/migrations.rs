@@ -1,4 +1,4 @@
-//! The schema and its versions. A migration keeps nodes of the version before right, so that they go on while it is applied.
+//! The schema and its versions. Nodes of the previous version keep working while and after a migration is applied.
 use super::connection::{Ask, Db};
 use super::declared;
 use super::rows::get;

@@ -2,17 +2,17 @@
 //!
 //! | module | noun |
 //! |---|---|
-//! | `target`, `tls`, `connection` | where the database is; a connection that finds its way back |
-//! | `migrations`, `node` | the schema and its versions; what the connections of a process share |
-//! | `transaction` | what is sent in the open transaction |
-//! | `ahead` | what a group of commands will ask for, in one exchange |
+//! | `target`, `tls`, `connection` | the address of the database; a connection that is opened again when it is lost |
+//! | `migrations`, `node` | the schema and its versions; state that the connections of a process share |
+//! | `transaction` | the statements of the open transaction |
+//! | `ahead` | reads the rows that a group of commands needs, in one exchange |
 //! | `unit_of_work`, `arrays` | one transaction's rows: read in one go, written in one go, as arrays |
 //! | `log` | the event log: its extent, and which of its numbers may still come |
 //! | `line`, `pool` | where the line of a queue begins; jobs of it that were read ahead |
 //! | `held` | jobs leased here: their rows, and when a batch of claims is over |
 //! | `moves` | claims and completions, the changes that nearly every job goes through |
 //! | `raw`, `listener` | jobs inserted by plain SQL; wake-ups between nodes |
-//! | `checkup`, `audit` | what an operator should know about a database; what an audit asks of it |
+//! | `checkup`, `audit` | checks of a database for operators; the statements of an audit |
 //!
 //! A writer's transaction is three round trips, whatever the size of the group: open and read ahead, write, commit. Nothing is held back in
 //! memory that another node needs: any node may enqueue, lease, settle, and the row itself decides (state and lease must be as they were

@@ -1,4 +1,4 @@
-//! What the connections of a process share: where the database is, the clock, the jobs leased here.
+//! State that the connections of a process share: the database's address, the clock, the jobs leased by this process.
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,7 +1,8 @@
 //! The statements of selections in PostgreSQL.
 //!
-//! What is indexed: available jobs by queue, scheduled, retryable and active ones by time, pending, cancelled and discarded ones by
-//! partial indexes. Lists of completed jobs and of all states run backwards from the newest job and stop when the page is full.
+//! Indexed are available jobs by queue, scheduled, retryable and active ones by time, pending, cancelled and discarded
+//! ones by partial indexes. Lists of completed jobs and of all states run backwards from the newest job and stop when
+//! the page is full.
 
 use ojs_model::JobState;
 use ojs_model::lazy::Lazy;

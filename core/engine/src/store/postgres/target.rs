@@ -1,4 +1,4 @@
-//! Where the database is, and how to get a connection that suits us.
+//! The address of the database, and how to open a connection with the right settings.
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,5 @@
-//! TLS to PostgreSQL, in the words of libpq: `prefer` and `require` encrypt without asking who answers, `verify-full` asks.
+//! TLS to PostgreSQL, with the modes of libpq: `prefer` and `require` encrypt without checking the certificate,
+//! `verify-full` checks it.
 use std::path::Path;
 use std::sync::Arc;
 

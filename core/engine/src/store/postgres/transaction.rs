@@ -1,4 +1,4 @@
-//! The open transaction of a connection: what is sent in it, and what it has gathered to write.
+//! The open transaction of a connection: the statements sent in it, and the writes that it has collected.
 use std::sync::atomic::Ordering;
 
 use ojs_model::Timestamp;

@@ -1,4 +1,4 @@
-//! Values on their way between a record and a row, and how Rust types become columns.
+//! Converts values between a record and a row; defines how Rust types become columns.
 use std::borrow::Cow;
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Records in memory, in the order of their indexes: the memory store's tables, and what connections remember of
-//! small ones.
+//! Records in memory, in the order of their indexes: the memory store's tables, and the caches that
+//! connections have of small ones.
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What is asked of a table of records, and what is changed in it.
+//! Queries and changes of a table of records.
 use super::cell::{Cell, Key, KeyPart, Kind};
 use super::table::{Index, Table};
 

@@ -1,4 +1,4 @@
-//! The schema of declared tables: what a file or a database has, and what it still needs.
+//! The schema of declared tables: compares a file or a database with the declarations.
 use super::cell::Kind;
 use super::table::{Column, Index, Table};
 use super::text::{Dialect, prefix};

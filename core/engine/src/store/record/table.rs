@@ -1,4 +1,4 @@
-//! What is declared of a table.
+//! The declaration of a table.
 use super::cell::Kind;
 
 /// A small table: its columns, its key and its indexes.

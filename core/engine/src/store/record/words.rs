@@ -1,4 +1,4 @@
-//! Enumerations that have a word on the wire and a number in stores.
+//! Enumerations with a name on the wire and a number in stores.
 
 /// Gives the variants of an enumeration their words. Their stored numbers are their places in the list, so a new one
 /// comes last.

@@ -1,4 +1,4 @@
-//! Who holds jobs in SQLite.
+//! Workers and the jobs that they hold, in SQLite.
 use super::SqliteTables;
 use crate::error::Result;
 use crate::features::admin::records::{AdminTables, Holder};

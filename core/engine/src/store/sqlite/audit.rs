@@ -1,4 +1,4 @@
-//! What an audit asks of the file.
+//! The statements of an audit of the file.
 use rusqlite::Row;
 
 use super::SqliteTables;

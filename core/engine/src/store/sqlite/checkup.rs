@@ -1,7 +1,7 @@
-//! A look through a file in the background, after an unclean end.
+//! Checks a file in the background, after an unclean end.
 //!
-//! A bit that has flipped inside a page is otherwise met by luck, as a wrong row or as a refusal. The look reads one table at a time, on a
-//! connection of its own: no command waits for it, and the log is held up by no more than one table.
+//! A damaged page is otherwise found only by chance, as a wrong row or a refusal. The check reads one table at a time,
+//! on a connection of its own: no command waits for it, and the log cannot be truncated only while one table is read.
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

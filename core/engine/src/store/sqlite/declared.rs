@@ -1,4 +1,4 @@
-//! Declared tables in a file: what is there, and what is added when it is opened.
+//! Declared tables in a file: finds the existing ones, and adds the missing ones when it is opened.
 use rusqlite::Connection;
 
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! What an operator should know about a file: looked at from outside, changing nothing.
+//! Checks of a file for operators: read from outside, without changes.
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

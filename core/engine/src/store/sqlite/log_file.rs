@@ -1,9 +1,9 @@
-//! The log of a file (`-wal`), and what is done when the disk has failed to keep it (decision record 33).
+//! The log of a file (`-wal`), and the recovery from a disk that has failed to store it (decision record 33).
 //!
-//! Linux reports a failed sync once and then takes the pages for written: the next sync succeeds although they are not on the disk. A
-//! commit behind such a hole looks confirmed and is gone after a power cut, because recovery stops at the hole. So, after any fault of the
-//! disk at a commit or a checkpoint, nothing is confirmed until the whole log has been written and synced once more and has then been
-//! moved into the database.
+//! Linux reports a failed sync once and then treats the pages as written: the next sync succeeds although they are not
+//! on the disk. A commit behind such a hole looks confirmed and is gone after a power cut, because recovery stops at
+//! the hole. So, after any fault of the disk at a commit or a checkpoint, nothing is confirmed until the whole log has
+//! been written and synced once more and has then been moved into the database.
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The schema of a file, and how older files come up to it.
+//! The schema of a file, and the migrations of older files.
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Transaction};

@@ -1,6 +1,7 @@
 //! Tables in one SQLite file: WAL, `synchronous=FULL` where a commit must survive a power cut.
 //!
-//! Statements live in `sql/`, one file each. Names are interned; the caches are dropped when another process has written.
+//! Statements are in `sql/`, one file each. Names are interned; the caches are dropped when another process has
+//! written.
 
 /// A statement of `sql/`.
 macro_rules! sql {

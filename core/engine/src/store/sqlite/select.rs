@@ -1,8 +1,8 @@
 //! The statements of selections in SQLite.
 //!
-//! What is indexed: available jobs by queue, and the scheduled, retryable, active, pending, cancelled and discarded ones by partial
-//! indexes, so a list of one of these states never reads the others. Lists of completed jobs and of all states run backwards from the
-//! newest job and stop when the page is full.
+//! Indexed are available jobs by queue, and the scheduled, retryable, active, pending, cancelled and discarded ones by
+//! partial indexes, so a list of one of these states never reads the others. Lists of completed jobs and of all states
+//! run backwards from the newest job and stop when the page is full.
 use std::borrow::Cow;
 
 use ojs_model::JobState;

@@ -31,9 +31,9 @@ use reader::read_loop;
 use search::{Place, Searchers};
 use thread::WriterThread;
 
-/// Longest wait for a sign of life from a thread: longer than a transaction may wait for another process's.
+/// Longest wait for the answer of a thread to a health check: longer than a transaction may wait for another process.
 const PROBE_PATIENCE: Duration = Duration::from_secs(10);
-/// For so long a sign of life is believed: probes of several monitors cost the threads no more than one a second.
+/// A health check counts for this long: probes of several monitors then cost the threads at most one check a second.
 const PROBE_AGE: Duration = Duration::from_secs(1);
 
 type Answer = oneshot::Sender<Applied<()>>;
@@ -43,7 +43,7 @@ enum Message {
     /// With its place, when it is a search.
     Query(Arc<dyn Asked>, Answer, Option<Place>),
     Sweep(Answer),
-    /// Asks a thread for a sign of life, and whether it can confirm anything.
+    /// Asks a thread whether it works, and whether it can confirm commits.
     Probe(Answer),
     Close(oneshot::Sender<()>),
 }
@@ -52,19 +52,19 @@ enum Message {
 pub struct Connections {
     /// The writers: the one that is free takes the next commands.
     pub writers: Vec<Box<dyn Tables>>,
-    /// Does what time makes due; `None` leaves that to the only writer.
+    /// Does the work that is due by time; `None` leaves that to the only writer.
     pub maintenance: Option<Box<dyn Tables>>,
-    /// They answer queries; none sends queries through the writer.
+    /// They answer queries; an empty list sends queries through the writer.
     pub readers: Vec<Box<dyn Tables>>,
-    /// They answer searches; none sends searches where the other queries go.
+    /// They answer searches; an empty list sends searches where the other queries go.
     pub searchers: Vec<Box<dyn Tables>>,
     /// For manifest and health.
     pub name: &'static str,
-    /// Looks through the file in the background, when it may have been damaged.
+    /// Checks the file in the background, when it may have been damaged.
     pub checkup: Option<Arc<Checkup>>,
 }
 
-/// What a store is made of.
+/// The parts of a store.
 pub struct WriterParts {
     /// What takes part in transactions beside the kernel.
     pub features: &'static [Feature],
@@ -74,9 +74,9 @@ pub struct WriterParts {
     pub clock: Arc<dyn Clock>,
     /// Time-driven work.
     pub sweeper: Sweeper,
-    /// Told of new jobs.
+    /// Notified of new jobs.
     pub wakeups: Arc<Wakeups>,
-    /// Told of what was committed.
+    /// Notified of commits.
     pub metrics: Arc<Metrics>,
     /// Reports of progress that are not written yet.
     pub progress: Arc<Board>,
@@ -84,7 +84,7 @@ pub struct WriterParts {
     pub(crate) backlog: Arc<Backlog>,
 }
 
-/// What the threads of a store share.
+/// State that the threads of a store share.
 struct Shared {
     clock: Arc<dyn Clock>,
     wakeups: Arc<Wakeups>,
@@ -99,7 +99,7 @@ pub struct GroupCommitStore {
     searchers: Option<Searchers>,
     name: &'static str,
     checkup: Option<Arc<Checkup>>,
-    /// The latest sign of life, and when it came.
+    /// The latest health check, and its time.
     probed: tokio::sync::Mutex<Option<(Instant, Result<(), StoreError>)>>,
 }
 
@@ -110,7 +110,7 @@ struct Pool {
 }
 
 type Inbox = Arc<Mutex<Receiver<Message>>>;
-/// What a thread does with its inbox.
+/// The work of a thread, given its inbox.
 type Job = Box<dyn FnOnce(&Inbox) + Send>;
 
 impl Pool {
@@ -180,7 +180,7 @@ impl GroupCommitStore {
 }
 
 impl GroupCommitStore {
-    /// Asks one writer and the maintenance thread; says why nothing can be confirmed.
+    /// Checks one writer and the maintenance thread; returns why nothing can be confirmed, if so.
     async fn ask_threads(&self) -> Result<(), StoreError> {
         for pool in [Some(&self.writers), self.maintenance.as_ref()].into_iter().flatten() {
             let reply = self.send(pool, Message::Probe);
@@ -221,7 +221,7 @@ impl Store for GroupCommitStore {
 
     fn probe(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            // Held while the threads are asked: who comes meanwhile gets the same answer.
+            // Held while the threads are asked: a caller that comes meanwhile gets the same answer.
             let mut probed = self.probed.lock().await;
             if let Some((_, outcome)) = probed.as_ref().filter(|(at, _)| at.elapsed() < PROBE_AGE) {
                 return outcome.clone();
@@ -268,7 +268,7 @@ impl Store for GroupCommitStore {
 }
 
 impl Drop for GroupCommitStore {
-    /// A store that was dropped instead of closed: nothing of it goes on reading.
+    /// Ends the readers of a store that was dropped instead of closed.
     fn drop(&mut self) {
         if let Some(checkup) = &self.checkup {
             checkup.stop();
@@ -278,7 +278,7 @@ impl Drop for GroupCommitStore {
 
 /// Runs work; a panic in it becomes its text.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    // What a panic leaves half done is undone by a rollback, or read again.
+    // A rollback undoes what a panic leaves half done; caches are read again.
     std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
         text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a text".to_owned())

@@ -12,7 +12,7 @@ use crate::store::wanted::Wanted;
 /// How often a query is answered again.
 const MAX_TRIES: usize = 3;
 
-/// What a thread that only reads does.
+/// The loop of a thread that only reads.
 pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &Inbox) {
     loop {
         let taken = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -28,7 +28,7 @@ pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &
                 });
                 if matches!(answered, Err(Refusal::Store(_))) {
                     tables.rollback();
-                    // A query that panicked did not take its scope back.
+                    // A query that panicked has not reset its scope.
                     tables.names().scope = Scope::All;
                 }
                 // Before the answer: the next search of the same client finds the place free.

@@ -1,5 +1,5 @@
-//! Searches: queries that may read many rows have connections of their own, so that a slow one holds up nothing but
-//! other searches.
+//! Searches: queries that may read many rows have connections of their own, so that a slow one delays only other
+//! searches.
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,7 +10,7 @@ use crate::error::StoreError;
 /// client has gone.
 const MAX_SEARCHES: usize = 64;
 
-/// The threads that answer searches, and how many searches they have.
+/// The threads that answer searches, and the number of searches that wait or run.
 pub(super) struct Searchers {
     pub(super) pool: Pool,
     taken: Arc<AtomicUsize>,

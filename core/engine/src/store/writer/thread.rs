@@ -21,26 +21,26 @@ use crate::metrics::Metrics;
 use crate::store::tables::Tables;
 use crate::store::wanted::Wanted;
 
-/// Rows after which a group is closed: bounds the time a commit takes, and with it everybody's latency.
+/// Rows after which a group is closed: bounds the time of a commit, and with it the latency of all requests.
 const MAX_GROUP_WEIGHT: usize = 2_000;
 /// Commands after which a group is closed.
 const MAX_GROUP: usize = 256;
 /// How often time-driven work is looked for: bounds how late a retry or schedule fires (protocol section 2.3 asks for 200 ms).
 const TICK: Duration = Duration::from_millis(100);
-/// How often figures are written: what a crash loses of them.
+/// How often figures are written: a crash loses those of this time.
 const FLUSH: Duration = Duration::from_secs(5);
-/// How often those who wait for the end of a job look for themselves: another process may have ended it.
+/// How often requests that wait for the end of a job read it again: another process may have ended it.
 const LOOK: Duration = Duration::from_millis(500);
 /// How often changes of other processes are looked for while a fetch waits.
 const PEEK: Duration = Duration::from_millis(20);
 
 /// How long a thread without time-driven work waits before it looks around.
 const IDLE: Duration = Duration::from_secs(3600);
-/// How often a group is applied again when other writers were faster.
+/// How often a group is applied again after a conflict with another writer.
 const MAX_TRIES: usize = 8;
 /// Parts of one command that may be refused after they have written something: more than a command has.
 const MAX_REFUSED: usize = 10_000;
-/// How many slices a whole sweep takes beside something that is left out, and stays due.
+/// Most slices of a sweep while an item that is left out stays due.
 const MAX_SLICES: usize = 20;
 /// How long maintenance waits after a panic.
 const AFTER_PANIC: Duration = Duration::from_secs(1);
@@ -48,7 +48,7 @@ const AFTER_PANIC: Duration = Duration::from_secs(1);
 /// Commands that are committed together, each with the way back to its caller.
 type Group = Vec<(Arc<dyn Submitted>, Answer)>;
 
-/// What a thread that writes owns.
+/// The state of a thread that writes.
 pub(super) struct WriterThread {
     tables: Box<dyn Tables>,
     clock: Arc<dyn Clock>,
@@ -88,7 +88,7 @@ impl WriterThread {
         let mut group: Group = Vec::new();
         loop {
             let patience = self.patience();
-            // The writer that holds the inbox takes all there is; the others wait for it here.
+            // The writer that holds the inbox takes all its messages; the others wait here.
             let held = inbox.lock().unwrap_or_else(PoisonError::into_inner);
             let first = match held.recv_timeout(patience) {
                 Ok(message) => Some(message),
@@ -113,7 +113,7 @@ impl WriterThread {
         }
     }
 
-    /// Answers what is no command; breaks when the thread is to end.
+    /// Answers messages that are not commands; breaks when the thread should end.
     fn serve(&mut self, interrupt: Interrupt) -> ControlFlow<()> {
         match interrupt {
             Interrupt::Query(query, reply) => {
@@ -153,8 +153,8 @@ impl WriterThread {
         ControlFlow::Continue(())
     }
 
-    /// Runs work that uses the tables. A panic in it is a bug of ours and a fault like any other: what was open is undone, those who
-    /// asked are told, and the thread goes on.
+    /// Runs work that uses the tables. A panic in it is a bug, and is treated like a fault of the store: the open
+    /// transaction is rolled back, the callers get the error, and the thread continues.
     pub(super) fn guarded<T>(
         &mut self,
         what: &str,
@@ -170,16 +170,16 @@ impl WriterThread {
         self.metrics.store_failed();
         self.counters.forget();
         self.counters.forget_leases();
-        // A sweep that panics again and again must not keep commands from their turn.
+        // A sweep that panics again and again must not delay commands.
         self.next_tick = Instant::now() + AFTER_PANIC;
         self.tables.rollback();
-        // The command did not take its scope back.
+        // The command has not reset its scope.
         self.tables.names().scope = Scope::All;
         let text = format!("a bug in the engine ({panic}); please report it with the log");
         Err(if self.committing { StoreError::Unknown(text) } else { StoreError::Failed(text) })
     }
 
-    /// Hands maintenance over: without it the others wait until this process's term has run out.
+    /// Hands maintenance over to another process, which would otherwise wait until the term of this one ends.
     fn resign(&mut self) {
         if let Err(fault) = self.transaction(false, &[], |transaction| transaction.tables.lead(false)) {
             tracing::debug!(error = %fault, "maintenance goes on elsewhere when the term has run out");
@@ -242,7 +242,8 @@ impl WriterThread {
         }
     }
 
-    /// Whether a group's commands would fare no better one by one: the database is away, or may have done them already.
+    /// Whether it is useless to apply a group's commands one by one: the database is away, or may have done them
+    /// already.
     fn is_hopeless(&mut self, fault: &StoreError) -> bool {
         match fault {
             StoreError::Unknown(_) => true,
@@ -257,8 +258,8 @@ impl WriterThread {
         self.attempts(durable, commands, MAX_TRIES, |transaction| transaction.apply_all(commands))
     }
 
-    /// Makes a transaction, again while other writers are faster, and again without the parts that were refused after
-    /// they had written something: nothing of a failed try remains.
+    /// Makes a transaction. Repeats it after a conflict with another writer, and without the parts that were refused
+    /// after they had written something: nothing of a failed try remains.
     fn attempts<T>(
         &mut self,
         durable: bool,
@@ -267,7 +268,7 @@ impl WriterThread {
         mut work: impl FnMut(&mut Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.counters.refused.clear();
-        // Beyond so many it is faster to give each command a transaction of its own.
+        // With more refused parts it is faster to give each command a transaction of its own.
         let most_refused = if commands.len() > 1 { MAX_TRIES } else { MAX_REFUSED };
         let mut tries = 0;
         loop {
@@ -337,7 +338,7 @@ impl WriterThread {
         }
     }
 
-    /// Undoes the transaction; faults count, what another try or request settles does not.
+    /// Undoes the transaction, and counts faults; conflicts, which another try settles, do not count.
     fn undone(&mut self, fault: StoreError) -> StoreError {
         self.tables.rollback();
         self.counters.forget();
@@ -347,7 +348,7 @@ impl WriterThread {
         fault
     }
 
-    /// Writes the figures of the last moments.
+    /// Writes the figures that have not been written yet.
     fn flush(&mut self) {
         self.next_flush = Instant::now() + FLUSH;
         let figures = self.metrics.take_unwritten(self.tables.now(self.clock.as_ref()));
@@ -397,7 +398,7 @@ impl WriterThread {
         let (mut tries, mut slices) = (0, 0);
         loop {
             match self.sweep_slice() {
-                // What is left out stays due.
+                // Items that are left out stay due.
                 Ok(true) if self.counters.aside.is_empty() => {}
                 Ok(true) if slices < MAX_SLICES => slices += 1,
                 Ok(true) => return Ok(()),
@@ -412,7 +413,7 @@ impl WriterThread {
         if !self.tables.is_shared() {
             return sweeper.is_due(self.tables.as_mut(), now);
         }
-        // What other nodes have changed is seen at the beginning of a transaction.
+        // The beginning of a transaction notices the changes of other nodes.
         self.tables.begin(false)?;
         let due = self.tables.prepare(&Wanted::default()).and_then(|()| {
             let due = sweeper.is_due(self.tables.as_mut(), now)?;
@@ -425,7 +426,7 @@ impl WriterThread {
         due
     }
 
-    /// What a sweep was looking at when it failed is left out of the next ones: the others go on. Says whether there was anything.
+    /// Leaves the item that a failed sweep was examining out of the next ones. Returns whether there was one.
     fn leave_out(&mut self, fault: &StoreError) -> bool {
         let StoreError::Failed(_) = fault else { return false };
         let subject = self.counters.aside.leave_out(self.swept_at.as_millis());
@@ -467,7 +468,7 @@ impl WriterThread {
     }
 }
 
-/// What ends the gathering of a group besides its size.
+/// The reasons that close a group besides its size.
 enum Interrupt {
     Query(Arc<dyn Asked>, Answer),
     Sweep(Answer),
@@ -475,7 +476,7 @@ enum Interrupt {
     Close(oneshot::Sender<()>),
 }
 
-/// Takes what has gathered, within the limits of a group, up to the first message that is no command.
+/// Takes the waiting commands, within the limits of a group, up to the first message that is not a command.
 fn gather(first: Message, inbox: &Receiver<Message>, group: &mut Group) -> Option<Interrupt> {
     let mut weight = 0;
     let mut next = Some(first);
