@@ -6,8 +6,11 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 use crate::engine::Engine;
+use crate::features::checkpoints;
+use crate::features::checkpoints::commands::GetCheckpoint;
 use crate::features::progress::routes;
 use crate::http::call::Call;
+use crate::http::caller::Asker;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::job_id;
 use crate::http::workers;
@@ -41,11 +44,38 @@ pub async fn progress(state: State<Engine>, call: Call) -> Result<Json, Failure>
     routes::put(state, Path(id), Call { body: body.into(), ..call }).await
 }
 
+/// `PUT` and `POST /checkpoints/{id}`, the form of the published SDKs for Go and Python: beside `state` the number of
+/// the step, and in `metadata` the log that the SDK replays. All of it is the checkpoint, which newer versions of the
+/// SDK for Go read in this form at `/jobs/{id}/checkpoint`.
+pub async fn save_checkpoint(state: State<Engine>, id: Path<String>, call: Call) -> Result<Json, Failure> {
+    let raw: BTreeMap<String, &RawValue> = call.parse()?;
+    if !raw.contains_key("state") {
+        return Err(OjsError::invalid_field("state", "state is required: any JSON value.").into());
+    }
+    let (mut body, mut document) = (String::from("{"), String::from("{"));
+    for (name, value) in &raw {
+        let is_of_request = matches!(name.as_str(), "worker_id" | "lease_token" | "sequence");
+        push_member(if is_of_request { &mut body } else { &mut document }, name, value.get());
+    }
+    document.push('}');
+    push_member(&mut body, "state", &document);
+    body.push('}');
+    checkpoints::routes::save(state, id, Call { body: body.into(), ..call }).await
+}
+
+/// `GET /checkpoints/{id}/resume`: what [`save_checkpoint`] has saved.
+pub async fn resume(State(engine): State<Engine>, asker: Asker, Path(id): Path<String>) -> Result<Json, Failure> {
+    let id = job_id("job", &id)?;
+    asker.check_sees(&engine, id).await?;
+    Ok(Json::ok(checkpoints::answer::resumed(&engine.query(GetCheckpoint(id)).await?)))
+}
+
 /// The call with the id of the path in its body.
 fn named(id: &str, call: Call) -> Result<Call, Failure> {
     let id = job_id("job", id)?;
     // The values stay as they were sent: a result may hold numbers that no float can.
-    let raw: BTreeMap<String, &RawValue> = call.parse()?;
+    // Functions of the published SDK for JavaScript ack without a body.
+    let raw: BTreeMap<String, &RawValue> = if call.body.is_empty() { BTreeMap::new() } else { call.parse()? };
     let mut out = String::from("{");
     push_text(&mut out, "job_id", &id.to_string());
     for (name, value) in raw.iter().filter(|(name, _)| *name != "job_id") {

@@ -1,12 +1,14 @@
 //! Drivers of the six published SDKs: each sends what its SDK sends, headers and bodies, and reads what it reads,
 //! against the real server. The lines that are cited are those of the public repositories; each file names the versions
 //! that it follows.
+mod durable;
 mod go;
 mod java;
 mod js;
 mod python;
 mod ruby;
 mod rust;
+mod streams;
 mod table;
 
 use ojs_tests::{Answer, ServerProcess, Wire};
@@ -17,8 +19,7 @@ const OJS: &str = "application/openjobspec+json";
 
 /// A server and a client that words its requests as an SDK does.
 struct Sdk {
-    /// Kept alive.
-    _server: ServerProcess,
+    server: ServerProcess,
     wire: Wire,
     /// Sent with each request, in this order.
     headers: &'static [(&'static str, &'static str)],
@@ -28,7 +29,7 @@ impl Sdk {
     async fn new(headers: &'static [(&'static str, &'static str)]) -> Self {
         let server = ServerProcess::memory().await;
         let wire = server.connect().await;
-        Self { _server: server, wire, headers }
+        Self { server, wire, headers }
     }
 
     /// One request to a path below `/ojs/v1`.

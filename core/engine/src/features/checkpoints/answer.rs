@@ -1,6 +1,6 @@
 //! How checkpoints are printed (extensions section 21).
 use ojs_model::Timestamp;
-use ojs_model::json::{push_bare, push_member, push_text, push_time, push_whole};
+use ojs_model::json::{members, push_bare, push_member, push_text, push_time, push_whole};
 
 use crate::features::checkpoints::records::CheckpointRow;
 
@@ -23,6 +23,28 @@ pub(super) fn found(row: &CheckpointRow) -> String {
 /// The answer to a save: the nested form is without the document.
 pub(super) fn saved(row: &CheckpointRow) -> String {
     printed(row, false)
+}
+
+/// The answer to a read by the published SDKs for Go and Python: the members that they saved. A checkpoint that another
+/// program saved is `state`.
+pub(crate) fn resumed(row: &CheckpointRow) -> String {
+    let mut out = String::with_capacity(256 + row.state.len());
+    out.push('{');
+    push_bare(&mut out, "has_checkpoint", true);
+    push_member(&mut out, "checkpoint", "{");
+    match members(&row.state) {
+        Ok(saved) if saved.iter().any(|(name, _)| name == "metadata") => {
+            saved.iter().for_each(|(name, value)| push_member(&mut out, name, value));
+        }
+        _ => {
+            push_member(&mut out, "state", &row.state);
+            push_member(&mut out, "metadata", "{}");
+        }
+    }
+    push_whole(&mut out, "sequence", row.sequence);
+    push_time(&mut out, "created_at", Timestamp::from_millis(row.created_at));
+    out.push_str("}}");
+    out
 }
 
 /// The answer to a delete.

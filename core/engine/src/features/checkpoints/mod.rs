@@ -1,6 +1,6 @@
 //! Checkpoints: one JSON document a job, in which its handler keeps how far it has come. It outlives the attempt and is
 //! delivered with the next one (extensions section 21).
-mod answer;
+pub(crate) mod answer;
 mod audit;
 pub mod commands;
 pub mod records;
