@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build python node c ruby java kotlin go demo test conformance bench bench-adapters bench-languages packages lint gen fmt soak clean
+.PHONY: help setup build python node c ruby java kotlin go demo test conformance ranges bench bench-adapters bench-languages packages lint gen fmt soak clean
 
 # rustup's own place: there even when this shell has not been told.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -76,6 +76,11 @@ gen: ## Write what is generated: error classes, enumerations, options, frames (f
 
 fmt: ## Format all Rust
 	@cargo fmt --all
+
+ranges: python node java ## The adapters with the oldest versions of their frameworks that they declare, Prisma too (tests/ranges; OPTIONS="--only nestjs-10")
+	@scripts/setup.sh postgresql mariadb
+	@cargo build --locked --release -p ojs-postgres-fixture -p ojs-mariadb-fixture
+	@$(TARGET)/release/postgres-fixture -- $(TARGET)/release/mariadb-fixture python3 tests/ranges $(OPTIONS)
 
 bench: python build ## Measure against ceilings and rivals, all in one run, and what a job costs a transaction (about half an hour)
 	@scripts/setup.sh redis-server postgresql

@@ -8,9 +8,10 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.engine import Dialect
+from sqlalchemy import event
+from sqlalchemy.engine import URL, Connection, Dialect, Engine, create_engine, make_url
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.future import Connection as ConnectionOf2
 from sqlalchemy.orm import Session, scoped_session
 
 from openjobspec import Client, Job, JobRequest, OJSValidationError, outbox_context
@@ -122,7 +123,7 @@ class OjsOutbox:
             connection = transaction.connection()
         else:
             connection = transaction
-        if _is_autocommit(connection):
+        if _is_autocommit(connection) or _commits_each_statement(connection):
             return self.client.enqueue_request(outbox_context.completed(JobRequest.of(job)))
         in_engine = self.shares_database(connection)
         staged = self.outbox(connection.dialect, in_engine=in_engine).stage(job)
@@ -269,3 +270,8 @@ def sqlite_savepoints(engine: Engine) -> None:
 def _is_autocommit(connection: Connection) -> bool:
     level = connection.get_execution_options().get("isolation_level") or getattr(connection.dialect, "_on_connect_isolation_level", None)
     return level == "AUTOCOMMIT"
+
+
+def _commits_each_statement(connection: Connection) -> bool:
+    """Whether it has begun no transaction and belongs to an engine of SQLAlchemy 1.4 without ``future=True``."""
+    return not isinstance(connection, ConnectionOf2) and not connection.in_transaction()

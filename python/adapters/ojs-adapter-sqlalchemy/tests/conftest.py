@@ -8,9 +8,11 @@ from typing import Any, Callable, Iterator
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from sqlalchemy import Engine, create_engine, make_url, text
+from sqlalchemy import text
+from sqlalchemy.engine import Engine, create_engine, make_url
 
 import openjobspec
+from drivers import POSTGRES
 from ojs_adapter_sqlalchemy import OjsOutbox, sqlite_savepoints
 from openjobspec import _operations as ops
 
@@ -29,7 +31,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[str]:
     server = os.environ.get("OJS_TEST_POSTGRES")
     if not server:
         pytest.fail("OJS_TEST_POSTGRES names no PostgreSQL server: run this under `postgres-fixture --`, as scripts/check.py does")
-    url = make_url(urlunsplit(urlsplit(server)._replace(scheme="postgresql+psycopg")))
+    url = make_url(urlunsplit(urlsplit(server)._replace(scheme=f"postgresql+{POSTGRES}")))
     admin = create_engine(url, isolation_level="AUTOCOMMIT")
     name = f"sa_{os.getpid()}_{next(_number)}"
     with admin.connect() as connection:
@@ -58,7 +60,7 @@ def mysql_database() -> Iterator[str]:
 
 @pytest.fixture
 def engine(database: str) -> Iterator[Engine]:
-    engine = create_engine(database, connect_args={"timeout": 60} if database.startswith("sqlite") else {})
+    engine = create_engine(database, connect_args={"timeout": 60} if database.startswith("sqlite") else {}, future=True)
     if engine.name == "sqlite":
         sqlite_savepoints(engine)
     with engine.begin() as connection:

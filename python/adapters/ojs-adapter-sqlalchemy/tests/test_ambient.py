@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
+from drivers import asyncio_url
 from ojs_adapter_sqlalchemy import AsyncDatabase, sqlite_savepoints
 
 
@@ -51,7 +52,7 @@ def run(database, engine, ojs):
         serial = "INTEGER PRIMARY KEY" if engine.name == "sqlite" else "SERIAL PRIMARY KEY"
         connection.execute(text(f"CREATE TABLE orders (id {serial}, user_id INTEGER, total INTEGER)"))
         connection.execute(text("CREATE TABLE order_items (order_id INTEGER, product_id INTEGER, qty INTEGER CHECK (qty > 0))"))
-    url = database.replace("sqlite:", "sqlite+aiosqlite:").replace("+psycopg", "+asyncpg").replace("+pymysql", "+aiomysql")
+    url = asyncio_url(database)
 
     def run(work):
         async def main():

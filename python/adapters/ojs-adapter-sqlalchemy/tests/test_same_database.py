@@ -6,10 +6,12 @@ import asyncio
 import time
 
 import pytest
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import text
+from sqlalchemy.engine import create_engine, make_url
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 
+from drivers import POSTGRES, asyncio_url
 from ojs_adapter_sqlalchemy import OjsOutbox
 from openjobspec import Client, JobNotFoundError, Worker, _native
 
@@ -80,7 +82,7 @@ def test_a_commit_makes_the_job_and_a_rollback_none(engine, shared, server):
 
 def test_with_asyncio(database, shared, server):
     async def run():
-        engine = create_async_engine(database)
+        engine = create_async_engine(database if POSTGRES == "psycopg" else asyncio_url(database))
         async with AsyncSession(engine) as session, session.begin():
             job = await shared.enqueue_after_commit_async(session, "a", [1])
         await engine.dispose()

@@ -7,14 +7,19 @@ import json
 import threading
 
 import pytest
+import sqlalchemy
 from sqlalchemy import text
+from sqlalchemy.engine import create_engine, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 
 from ojs_adapter_sqlalchemy import OjsOutbox
+from drivers import asyncio_url
 from openjobspec import OJSAPIError, OJSError, OJSValidationError, outbox_context
 
+#: A session whose commit releases a savepoint. In SQLAlchemy 1.4 sessions of such a connection do nothing else.
+SAVEPOINT = {"join_transaction_mode": "create_savepoint"} if sqlalchemy.__version__ >= "2" else {"future": True}
 INSERT = text("INSERT INTO users (id, email) VALUES (:id, 'a@example.com')")
 
 
@@ -84,7 +89,7 @@ def test_a_transaction_that_only_reads_refuses_jobs(engine, ojs, sent):
 
 def test_scenario_49_a_test_that_rolls_back_sees_its_jobs(engine, ojs):
     with engine.connect() as connection, connection.begin() as outer:
-        with Session(connection, join_transaction_mode="create_savepoint") as session:
+        with Session(connection, **SAVEPOINT) as session:
             ojs.enqueue_after_commit(session, "a", [1])
             session.commit()
         assert [job["args"] for job in ojs.staged(connection)] == [[1]]
@@ -166,8 +171,24 @@ def test_fa_r003_closing_flushes_and_ends_the_thread(engine, ojs, sent):
             assert not thread.is_alive()
 
 
+@pytest.mark.skipif(sqlalchemy.__version__ >= "2", reason="the last version with such engines is 1.4")
+def test_an_engine_of_1_4_commits_each_statement_until_a_transaction_is_begun(database, ojs, sent):
+    engine = create_engine(database)
+    with engine.connect() as connection:
+        assert ojs.client.get_job(ojs.enqueue_after_commit(connection, "a", [1]).id).state == "available"
+        with connection.begin():
+            ojs.enqueue_after_commit(connection, "a", [2])
+    with Session(engine) as session, session.begin():
+        ojs.enqueue_after_commit(session, "a", [3])
+    with pytest.raises(ZeroDivisionError), Session(engine) as session, session.begin():
+        ojs.enqueue_after_commit(session, "a", [4])
+        _ = 1 / 0
+    assert [job.args for job in sent(3)] == [[1], [2], [3]]
+    engine.dispose()
+
+
 def test_asyncio(database, engine, ojs, sent):
-    url = database.replace("sqlite:", "sqlite+aiosqlite:").replace("+psycopg", "+asyncpg").replace("+pymysql", "+aiomysql")
+    url = asyncio_url(database)
 
     async def run() -> None:
         engine = create_async_engine(url)
