@@ -15,6 +15,9 @@ import kotlinx.serialization.serializer
 internal interface Link {
     val client: OjsClient
 
+    /** The worker's name on the server; null where no worker runs the job. */
+    val workerId: String? get() = null
+
     suspend fun heartbeat(token: Long): CancelReason? = null
 
     fun progress(token: Long, report: String) {}
@@ -86,6 +89,9 @@ public class JobContext internal constructor(private val link: Link, private val
 
     /** The worker's client. What it enqueues belongs to the tenant of this job, and so does all that it sees. */
     public val client: OjsClient get() = tenant?.let { link.client.ofTenant(it) } ?: link.client
+
+    /** The worker's name on the server; null where no worker runs the job. */
+    public val workerId: String? get() = link.workerId
 
     /** A place for middleware to leave things for the layers inside; gone after this run. */
     public val metadata: MutableMap<String, Any?> by lazy { LinkedHashMap() }

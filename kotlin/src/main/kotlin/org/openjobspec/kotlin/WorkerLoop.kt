@@ -186,6 +186,7 @@ internal class WorkerLoop(
 
     private val link = object : Link {
         override val client get() = this@WorkerLoop.client
+        override val workerId get() = core.id()
 
         override suspend fun heartbeat(token: Long) =
             CancelReason.of(Core.call { core.heartbeat(token.toULong()) }.toInt())
