@@ -20,8 +20,10 @@ def wheel(packages: Path) -> None:
         python = place.home / "venv" / "bin" / "python"
         place.run(python, "-m", "pip", "install", "--disable-pip-version-check", "--no-index", "--only-binary", ":all:",
                   "--find-links", place.packages / "python", "openjobspec")
-        (place.app / "mail.py").write_text(fifteen_lines(ROOT / "python" / "README.md"))
-        place.works(python, "-u", "mail.py")
+        program = place.app / "mail.py"
+        program.write_text(fifteen_lines(ROOT / "python" / "README.md"))
+        place.works(python, "-u", program)
+        place.refuses(program, lambda: place.tried(python, program))
         place.run(python, "-m", "pip", "check", "--disable-pip-version-check")
 
 
@@ -34,8 +36,10 @@ def npm(packages: Path) -> None:
         installed = sorted(path.name for path in scope.iterdir())
         if len(installed) != 2:
             raise Broken(f"npm installed {installed}: the main package and one platform were expected")
-        (place.app / "mail.mjs").write_text(fifteen_lines(ROOT / "node" / "README.md"))
-        place.works("node", "mail.mjs")
+        program = place.app / "mail.mjs"
+        program.write_text(fifteen_lines(ROOT / "node" / "README.md"))
+        place.works("node", program)
+        place.refuses(program, lambda: place.tried("node", program))
         said = place.run("node", scope / "sdk" / "bin" / "ojs.cjs", "--version")
         if not said.strip():
             raise Broken("npx ojs --version says nothing")
@@ -47,8 +51,10 @@ def gems(packages: Path) -> None:
         gem = next(path for path in (place.packages / "gems").glob("ojs-*.gem") if "adapter" not in path.name)
         home = place.home / "gems"
         place.run("gem", "install", "--local", "--no-document", "--install-dir", home, gem)
-        (place.app / "mail.rb").write_text("$stdout.sync = true\n" + fifteen_lines(ROOT / "ruby" / "README.md"))
-        place.works("ruby", "mail.rb", GEM_HOME=str(home), GEM_PATH=str(home))
+        program, gems = place.app / "mail.rb", {"GEM_HOME": str(home), "GEM_PATH": str(home)}
+        program.write_text("$stdout.sync = true\n" + fifteen_lines(ROOT / "ruby" / "README.md"))
+        place.works("ruby", program, **gems)
+        place.refuses(program, lambda: place.tried("ruby", program, **gems))
 
 
 #: What the script `mvn` calls.
@@ -83,27 +89,34 @@ def platform_of(packages: Path, artifact: str) -> str:
 
 
 def java(packages: Path) -> None:
-    """Maven compiles examples/java against the packages; the two jars run it."""
+    """Maven compiles the program against the packages; the two jars run it."""
     with Place(packages, *MAVEN) as place:
-        shutil.copytree(ROOT / "examples" / "java", place.app, dirs_exist_ok=True)
+        program = _project(place, "java", "Mail.java")
         classifier, home = platform_of(packages, "ojs"), jdk()
-        place.run(*maven(place), f"-Dojs.platform={classifier}", "compile", JAVA_HOME=home)
+        compiled = [*maven(place), f"-Dojs.platform={classifier}", "compile"]
+        place.run(*compiled, JAVA_HOME=home)
         # To compile, Maven takes the classes alone: the library is wanted when the program runs.
         jars = sorted((place.packages / "maven" / "org" / "openjobspec" / "ojs").glob(f"*/*[0-9]*{classifier}.jar"))
         jars += sorted((place.home / "m2" / "org" / "openjobspec" / "ojs").glob("*/*.jar"))
         path = ":".join(map(str, [place.app / "target" / "classes", *jars]))
-        said = place.run(Path(home, "bin", "java"), "--enable-native-access=ALL-UNNAMED", "-cp", path, "mail.Mail")
-        _printed(said, place)
+        mail = (Path(home, "bin", "java"), "--enable-native-access=ALL-UNNAMED", "-cp", path, "Mail")
+        place.works(*mail, statuses=JVM)
+
+        def run() -> subprocess.CompletedProcess[str]:
+            place.run(*compiled, JAVA_HOME=home)
+            return place.tried(*mail)
+
+        place.refuses(program, run)
 
 
 def kotlin(packages: Path) -> None:
-    """Maven compiles examples/kotlin against the packages, and runs it with the classes and the library they bring."""
+    """Maven compiles the program against the packages, and runs it with the classes and the library they bring."""
     with Place(packages, *MAVEN) as place:
-        shutil.copytree(ROOT / "examples" / "kotlin", place.app, dirs_exist_ok=True)
-        home = jdk()
-        said = place.run(*maven(place), f"-Dojs.platform={platform_of(packages, 'ojs-kotlin')}", "compile", "exec:exec",
-                         JAVA_HOME=home, PATH=f"{place.path}:{home}/bin")
-        _printed(said, place)
+        program, home = _project(place, "kotlin", "Mail.kt"), jdk()
+        mail = [*maven(place), f"-Dojs.platform={platform_of(packages, 'ojs-kotlin')}", "compile", "exec:exec"]
+        variables = {"JAVA_HOME": home, "PATH": f"{place.path}:{home}/bin"}
+        place.works(*mail, statuses=JVM, **variables)
+        place.refuses(program, lambda: place.tried(*mail, **variables))
     jar = next(path for path in (packages / "maven" / "org" / "openjobspec" / "ojs-kotlin").glob("*/*.jar")
                if path.stem == f"ojs-kotlin-{path.parent.name}")
     with zipfile.ZipFile(jar) as archive:
@@ -114,10 +127,17 @@ def kotlin(packages: Path) -> None:
         raise Broken(f"{jar.name} has {modules}, and the manifest\n{manifest}")
 
 
-def _printed(said: str, place: Place) -> None:
-    if "to ada@example.com attempt 1" not in said:
-        raise Broken(f"the program printed\n{said}")
-    place.completed()
+#: Exit statuses after Ctrl-C: of a program that returned first, and of a JVM that the signal ended.
+JVM = (0, 130)
+
+
+def _project(place: Place, language: str, name: str) -> Path:
+    """The Maven project of the examples, with the first program of the README as its only source."""
+    shutil.copy(ROOT / "examples" / language / "pom.xml", place.app)
+    program = place.app / "src" / "main" / language / name
+    program.parent.mkdir(parents=True)
+    program.write_text(fifteen_lines(ROOT / language / "README.md"))
+    return program
 
 
 def go(packages: Path) -> None:
@@ -129,10 +149,17 @@ def go(packages: Path) -> None:
                      "GOFLAGS": "-modcacherw", "GOMODCACHE": str(place.home / "modules"), "GOCACHE": cache,
                      "GOTOOLCHAIN": "local"}
         place.run(program, "mod", "init", "example.com/mail", **variables)
-        (place.app / "main.go").write_text(fifteen_lines(ROOT / "go" / "README.md"))
+        source = place.app / "main.go"
+        source.write_text(fifteen_lines(ROOT / "go" / "README.md"))
         place.run(program, "get", "github.com/openjobspec/ojs-go", **variables)
         place.run(program, "build", "-o", "mail", ".", **variables)
         place.works(place.app / "mail")
+
+        def run() -> subprocess.CompletedProcess[str]:
+            place.run(program, "build", "-o", "mail", ".", **variables)
+            return place.tried(place.app / "mail")
+
+        place.refuses(source, run)
 
 
 def c(packages: Path) -> None:
@@ -148,6 +175,9 @@ def c(packages: Path) -> None:
         _mailed(place.run(place.app / "shared", "sqlite:jobs.db", **found))
         place.completed()
         _mailed(place.run(place.app / "static", "memory:"))
+        mistyped = place.tried(place.app / "static", "jobs.db")
+        if mistyped.returncode == 0 or "sqlite:jobs.db" not in mistyped.stdout:
+            raise Broken(f"with jobs.db, exit status {mistyped.returncode}:\n{mistyped.stdout}")
         (place.app / "CMakeLists.txt").write_text(CMAKE)
         place.run("cmake", "-S", ".", "-B", "made", f"-DCMAKE_PREFIX_PATH={prefix}")
         place.run("cmake", "--build", "made")

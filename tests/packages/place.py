@@ -9,7 +9,9 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from pathlib import Path
+from typing import Callable
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: Seconds for an installation or a program. A machine that compiles beside it is slow.
@@ -17,6 +19,8 @@ PATIENCE = 600
 COMPILERS = ("cc", "c++", "gcc", "g++", "clang", "clang++", "ld", "as", "rustc", "cargo", "zig")
 #: The line that every first program of a README prints.
 WORKED = "to ada@example.com"
+#: What newcomers mistype in it, and what the answer must name.
+MISTAKES = {"sqlite:jobs.db": ("jobs.db", "sqlite:jobs.db"), "email.send": ("Email Send", "Email Send")}
 
 
 class Broken(Exception):
@@ -89,31 +93,53 @@ class Place:
 
     def run(self, *words: str | Path, **variables: str) -> str:
         """Runs a command in the folder of the application; its output. Raises :class:`Broken` where it fails."""
-        done = subprocess.run(self.command(words), cwd=self.app, env=self.environment(variables), text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=PATIENCE)
+        done = self.tried(*words, **variables)
         if done.returncode != 0:
             raise Broken(f"{' '.join(map(str, words))}: exit status {done.returncode}\n{done.stdout}")
         return done.stdout
 
+    def tried(self, *words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Runs a command that may fail."""
+        return subprocess.run(self.command(words), cwd=self.app, env=self.environment(variables), text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=PATIENCE)
+
     def start(self, *words: str | Path, **variables: str) -> subprocess.Popen[str]:
-        """Starts a program; it is killed after :data:`PATIENCE` seconds at the latest."""
+        """Starts a program in a group of its own; it is killed after :data:`PATIENCE` seconds at the latest."""
         process = subprocess.Popen(self.command(words), cwd=self.app, env=self.environment(variables), text=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   start_new_session=True)
         clock = threading.Timer(PATIENCE, process.kill)
         clock.daemon = True
         clock.start()
         return process
 
-    def works(self, *words: str | Path, **variables: str) -> None:
-        """Runs a program until its handler has printed its line, ends it by SIGTERM; its job is then completed."""
+    def works(self, *words: str | Path, statuses: tuple[int, ...] = (0,), **variables: str) -> None:
+        """Runs a program until its handler has printed its line, and ends it by Ctrl-C; its job is then completed.
+
+        A terminal sends SIGINT to every process of the program.
+        """
+        began = time.monotonic()
         process = self.start(*words, **variables)
         seen = until(process, WORKED)
-        process.send_signal(signal.SIGTERM)
+        print(f"        the first job was done after {time.monotonic() - began:.1f} s", flush=True)
+        os.killpg(process.pid, signal.SIGINT)
         rest = process.communicate()[0]
-        if process.returncode != 0:
-            raise Broken(f"{words[0]}: exit status {process.returncode} after SIGTERM\n{seen}{rest}")
+        if process.returncode not in statuses:
+            raise Broken(f"{words[0]}: exit status {process.returncode} after Ctrl-C\n{seen}{rest}")
         self.completed()
+
+    def refuses(self, source: Path, run: Callable[[], subprocess.CompletedProcess[str]]) -> None:
+        """Runs the program with each of :data:`MISTAKES`: it ends by itself and says what was wrong."""
+        program = source.read_text()
+        for right, (wrong, named) in MISTAKES.items():
+            if right not in program:
+                raise Broken(f"{source.name} does not contain {right}")
+            source.write_text(program.replace(right, wrong))
+            done = run()
+            if done.returncode == 0 or named not in done.stdout:
+                raise Broken(f"with {wrong}, exit status {done.returncode}, nothing names {named}:\n{done.stdout}")
+        source.write_text(program)
 
     def completed(self) -> None:
         """The one job in jobs.db is completed, as the `ojs` binary of the packages says."""
