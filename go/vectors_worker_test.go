@@ -128,6 +128,50 @@ func TestWorkerVectors(t *testing.T) {
 	}
 }
 
+// ../tests/vectors/published.py: no exchange, no route for results, attempts from 0, lists that are null, other forms
+// of errors.
+func TestAPublishedServerCostsFeaturesAndNoJobs(t *testing.T) {
+	answer, err := http.Get(startJudge(t) + "/published")
+	must(t, err)
+	defer answer.Body.Close()
+	var published struct{ URL string }
+	must(t, json.NewDecoder(answer.Body).Decode(&published))
+	client, err := ojs.NewClient(published.URL)
+	must(t, err)
+	defer client.Close()
+	beat := ojs.WithHeartbeatInterval(20 * time.Millisecond)
+	worker, err := client.NewWorker(ojs.WithWorkerID("w"), beat, ojs.WithLogger(quietLogger))
+	must(t, err)
+	worker.Register("email.send", func(ctx ojs.JobContext) error {
+		if ctx.Attempt() == 1 {
+			return errors.New("the first attempt fails")
+		}
+		ctx.SetResult(ctx.Attempt())
+		return nil
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- worker.Start(t.Context()) }()
+	job, err := client.Enqueue(t.Context(), "email.send", ojs.Args{7})
+	must(t, err)
+	result, err := client.WaitForResult(t.Context(), job.ID)
+	must(t, err)
+	equal(t, string(result.Result), "2", "attempt of the result")
+	must(t, worker.Shutdown(t.Context()))
+	must(t, receive(t, ended, "the end"))
+	queues, err := client.ListQueues(t.Context())
+	must(t, err)
+	dead, err := client.ListDeadLetterJobs(t.Context(), "", 0, 0)
+	must(t, err)
+	crons, err := client.ListCronJobs(t.Context())
+	must(t, err)
+	equal(t, len(queues)+len(dead)+len(crons), 0, "entries of empty lists")
+	for _, ask := range []func(context.Context, string) (*ojs.Job, error){client.GetJob, client.CancelJob} {
+		if _, err := ask(t.Context(), "019461a8-0000-7000-8000-00000000ffff"); !errors.Is(err, ojs.ErrNotFound) {
+			t.Errorf("%v, want ErrNotFound", err)
+		}
+	}
+}
+
 type life struct {
 	Name        string
 	Jobs        []any

@@ -164,3 +164,24 @@ async function oneJob(client, one, sent, ran) {
   await one.stop(0);
   return { enqueue: 'enqueued', sent, ran, state: ended.state, by: ended.meta?.by ?? null };
 }
+
+// tests/vectors/published.py: no exchange, no route for results, attempts from 0, lists that are null, other forms of
+// errors.
+test('a published server costs features and no jobs', async () => {
+  const { url } = await (await fetch(`${judge}/published`)).json();
+  const client = new sdk.OJSClient(url);
+  const one = new sdk.OJSWorker({ client, workerId: 'w', heartbeatInterval: 20 });
+  one.register('email.send', async ({ attempt }) => {
+    if (attempt === 1) throw new Error('the first attempt fails');
+    return { attempt };
+  });
+  await one.start();
+  const { id } = await client.enqueue('email.send', [7]);
+  assert.deepEqual((await client.waitForResult(id, { timeout: PATIENCE })).result, { attempt: 2 });
+  await one.stop(0);
+  for (const part of ['queues', 'deadLetters', 'cron']) assert.deepEqual(await client[part].list(), []);
+  for (const ask of ['getJob', 'cancelJob']) {
+    await assert.rejects(client[ask]('019461a8-0000-7000-8000-00000000ffff'), sdk.OJSNotFoundError);
+  }
+  await client.close();
+});

@@ -54,6 +54,18 @@ def member(name: str) -> Callable[[Any], Any]:
     return read
 
 
+def items(name: str) -> Callable[[Any], list[Any]]:
+    """One member of the answer, a list. Some servers write null for one without entries."""
+
+    def read(answer: Any) -> list[Any]:
+        found = member(name)(answer)
+        if not isinstance(found, (list, type(None))):
+            raise OJSError(f"'{name}' in the answer is no list", code="unexpected_answer")
+        return found or []
+
+    return read
+
+
 def number(name: str) -> Callable[[Any], int]:
     """One member of the answer, a number."""
     return lambda answer: int(member(name)(answer))

@@ -384,7 +384,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("admin", "workflows"), {"state": state, "page": page, "per_page": per_page}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     def list_queues(self) -> list[dict[str, Any]]:
@@ -394,7 +394,7 @@ class Operations(ABC):
             "GET",
             ops.at("queues"),
             None,
-            ops.member("queues"),
+            ops.items("queues"),
         ))
 
     def queue_stats(
@@ -628,7 +628,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("rate-limits"), {"limit": 200}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     def get_rate_limit(
@@ -932,7 +932,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("admin", "workers"), {"state": state, "page": page, "per_page": per_page}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     def get_worker(
@@ -1037,7 +1037,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("admin", "stats", "history"), {"period": period, "queue": queue, "since": ops.time(since), "until": ops.time(until)}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     def type_stats(
@@ -1068,7 +1068,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("admin", "stats", "types"), {"since": ops.time(since), "until": ops.time(until), "sort": sort, "limit": limit}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     def maintenance(self) -> dict[str, Any]:
@@ -1136,7 +1136,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("schemas"), {"limit": 1000}),
             None,
-            ops.member("schemas"),
+            ops.items("schemas"),
         ))
 
     def register_schema(
@@ -1216,7 +1216,7 @@ class Operations(ABC):
             "GET",
             ops.at("schemas", job_type, "versions"),
             None,
-            ops.member("versions"),
+            ops.items("versions"),
         ))
 
     def set_schema_mode(
@@ -1270,7 +1270,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("trains"), {"state": state, "limit": 200}),
             None,
-            ops.member("trains"),
+            ops.items("trains"),
         ))
 
     def get_train(
@@ -1339,7 +1339,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("admin", "tenants"), {"page": page, "per_page": per_page}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     def get_tenant(
@@ -1527,7 +1527,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("admin", "stats", "tenants", "noisy"), {"depth_factor": depth_factor, "rate_factor": rate_factor, "active_percent": active_percent, "error_factor": error_factor, "min_jobs": min_jobs, "limit": limit}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     def list_webhooks(self) -> list[dict[str, Any]]:
@@ -1540,7 +1540,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("webhooks", "subscriptions"), {"limit": 200}),
             None,
-            ops.member("subscriptions"),
+            ops.items("subscriptions"),
         ))
 
     def create_webhook(
@@ -1679,7 +1679,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("webhooks", "deliveries"), {"subscription_id": subscription_id, "status": status, "limit": limit}),
             None,
-            ops.member("deliveries"),
+            ops.items("deliveries"),
         ))
 
     def get_webhook_delivery(
@@ -1810,7 +1810,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("push", "endpoints"), {"limit": 200}),
             None,
-            ops.member("endpoints"),
+            ops.items("endpoints"),
         ))
 
     def create_push_endpoint(
@@ -2011,7 +2011,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("history", "stats"), {"start": ops.time(since), "end": ops.time(before), "queues": queues, "group_by": group_by}),
             None,
-            ops.member("buckets"),
+            ops.items("buckets"),
         ))
 
     def list_error_groups(
@@ -2051,7 +2051,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("admin", "errors"), {"queue": queue, "type": job_type, "error_type": error_type, "tenant": tenant, "since": ops.time(since), "sort": sort, "page": page, "per_page": per_page}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     def get_error_group(
@@ -2142,7 +2142,7 @@ class Operations(ABC):
             "GET",
             ops.query(ops.at("admin", "bulk"), {"state": state, "cursor": cursor, "per_page": per_page}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     def get_bulk_operation(
@@ -2583,7 +2583,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("admin", "workflows"), {"state": state, "page": page, "per_page": per_page}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     async def list_queues(self) -> list[dict[str, Any]]:
@@ -2593,7 +2593,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.at("queues"),
             None,
-            ops.member("queues"),
+            ops.items("queues"),
         ))
 
     async def queue_stats(
@@ -2827,7 +2827,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("rate-limits"), {"limit": 200}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     async def get_rate_limit(
@@ -3131,7 +3131,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("admin", "workers"), {"state": state, "page": page, "per_page": per_page}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     async def get_worker(
@@ -3236,7 +3236,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("admin", "stats", "history"), {"period": period, "queue": queue, "since": ops.time(since), "until": ops.time(until)}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     async def type_stats(
@@ -3267,7 +3267,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("admin", "stats", "types"), {"since": ops.time(since), "until": ops.time(until), "sort": sort, "limit": limit}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     async def maintenance(self) -> dict[str, Any]:
@@ -3335,7 +3335,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("schemas"), {"limit": 1000}),
             None,
-            ops.member("schemas"),
+            ops.items("schemas"),
         ))
 
     async def register_schema(
@@ -3415,7 +3415,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.at("schemas", job_type, "versions"),
             None,
-            ops.member("versions"),
+            ops.items("versions"),
         ))
 
     async def set_schema_mode(
@@ -3469,7 +3469,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("trains"), {"state": state, "limit": 200}),
             None,
-            ops.member("trains"),
+            ops.items("trains"),
         ))
 
     async def get_train(
@@ -3538,7 +3538,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("admin", "tenants"), {"page": page, "per_page": per_page}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     async def get_tenant(
@@ -3726,7 +3726,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("admin", "stats", "tenants", "noisy"), {"depth_factor": depth_factor, "rate_factor": rate_factor, "active_percent": active_percent, "error_factor": error_factor, "min_jobs": min_jobs, "limit": limit}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     async def list_webhooks(self) -> list[dict[str, Any]]:
@@ -3739,7 +3739,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("webhooks", "subscriptions"), {"limit": 200}),
             None,
-            ops.member("subscriptions"),
+            ops.items("subscriptions"),
         ))
 
     async def create_webhook(
@@ -3878,7 +3878,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("webhooks", "deliveries"), {"subscription_id": subscription_id, "status": status, "limit": limit}),
             None,
-            ops.member("deliveries"),
+            ops.items("deliveries"),
         ))
 
     async def get_webhook_delivery(
@@ -4009,7 +4009,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("push", "endpoints"), {"limit": 200}),
             None,
-            ops.member("endpoints"),
+            ops.items("endpoints"),
         ))
 
     async def create_push_endpoint(
@@ -4210,7 +4210,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("history", "stats"), {"start": ops.time(since), "end": ops.time(before), "queues": queues, "group_by": group_by}),
             None,
-            ops.member("buckets"),
+            ops.items("buckets"),
         ))
 
     async def list_error_groups(
@@ -4250,7 +4250,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("admin", "errors"), {"queue": queue, "type": job_type, "error_type": error_type, "tenant": tenant, "since": ops.time(since), "sort": sort, "page": page, "per_page": per_page}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     async def get_error_group(
@@ -4341,7 +4341,7 @@ class AsyncOperations(ABC):
             "GET",
             ops.query(ops.at("admin", "bulk"), {"state": state, "cursor": cursor, "per_page": per_page}),
             None,
-            ops.member("items"),
+            ops.items("items"),
         ))
 
     async def get_bulk_operation(

@@ -171,6 +171,7 @@ def test_an_answer_that_cannot_be_read_is_an_error_of_the_package(body: bytes, o
 
 def test_lists_that_are_null_are_empty() -> None:
     assert ojs.Client(transport=Liar(b'{"jobs": null}')).dead_letters() == []
+    assert ojs.Client(transport=Liar(b'{"queues": null}')).list_queues() == []
     assert list(ojs.Client(transport=Liar(b'{"items": null}')).list_jobs()) == []
 
 

@@ -77,6 +77,28 @@ class WorkerVectorsTest < Minitest::Test
     end
   end
 
+  # tests/vectors/published.py: no exchange, no route for results, attempts from 0, lists that are null, other forms of
+  # errors.
+  def test_a_published_server_costs_features_and_no_jobs
+    url = JSON.parse(Net::HTTP.get(URI("#{self.class.judge}/published"))).fetch("url")
+    client = OJS::Client.new(url)
+    worker = OJS::Worker.new(client, worker_id: "w", heartbeat_interval: 0.02)
+    worker.register("email.send") do |ctx|
+      raise "the first attempt fails" if ctx.attempt == 1
+
+      { attempt: ctx.attempt }
+    end
+    worker.start
+    job = client.enqueue("email.send", [7])
+    assert_equal({ "attempt" => 2 }, client.wait_for_result(job.id, timeout: PATIENCE).result)
+    worker.stop(0)
+    assert_equal [[], [], []], [client.list_queues, client.dead_letters, client.list_cron]
+    %i[get_job cancel_job].each do |ask|
+      assert_raises(OJS::NotFoundError) { client.public_send(ask, "019461a8-0000-7000-8000-00000000ffff") }
+    end
+    client.close
+  end
+
   VECTORS.fetch("policies").each do |vector|
     define_method("test_policy: #{vector["name"]}") do
       found = nil

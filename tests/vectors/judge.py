@@ -10,8 +10,9 @@ a queue of its own, and the worker bears its name. A program in any language run
     GET /verdicts/lives        waits until all have come of the lives that have begun: the workers are over, but a worker that is told to
                                stop now does not wait for the answers to its last requests, which may still be on their way to this server
 
-for a list of `{"name", "expected", "found"}`, two texts. An ack is compared byte by byte. Of a nack's error the members that belong to the
-language are left out: type, error_class, stack, backtrace. Python 3.10, standard library only.
+for a list of `{"name", "expected", "found"}`, two texts. `GET /published` tells the address of another server, which
+speaks as the published ones do (published.py). An ack is compared byte by byte. Of a nack's error the members that
+belong to the language are left out: type, error_class, stack, backtrace. Python 3.10, standard library only.
 """
 from __future__ import annotations
 
@@ -22,6 +23,8 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+from published import Published
 
 VECTORS = Path(__file__).parent / "vectors.json"
 #: Longest that a verdict waits for requests that have not come. Reached only by failures. Clients of HTTP give up after 60 s.
@@ -96,6 +99,8 @@ class Judge(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         vectors = json.loads(VECTORS.read_text(encoding="utf-8"))
         self.changed = threading.Condition()
+        self.published = Published()
+        threading.Thread(target=self.published.serve_forever, daemon=True).start()
         self.outcomes = [Case(vector, "outcomes", n) for n, vector in enumerate(vectors["outcomes"])]
         self.lives = [Case(vector, vector["name"], 1000 + 100 * n) for n, vector in enumerate(vectors["lives"])]
         self.by_id = {id: case for case in self.outcomes + self.lives for id in case.ids}
@@ -155,7 +160,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         # A program that has only its client asks below the prefix of the protocol.
         path = self.path.removeprefix("/ojs/v1")
-        if path.startswith("/verdicts/"):
+        if path == "/published":
+            self.respond(200, {"url": f"http://127.0.0.1:{self.server.published.server_port}"})
+        elif path.startswith("/verdicts/"):
             self.respond(200, self.server.verdicts(path.removeprefix("/verdicts/")))
         else:
             self.respond(*self.server.answer(self.path, b"{}"))

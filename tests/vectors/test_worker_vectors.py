@@ -178,3 +178,25 @@ def one_job(client: ojs.Client, worker: ojs.Worker, sent: list[str], ran: list[s
     with worker:
         ended = client.wait_for_result(job.id, timeout=PATIENCE)
     return {"enqueue": "enqueued", "sent": sent, "ran": ran, "state": ended.state, "by": client.get_job(job.id).meta.get("by")}
+
+
+def test_a_published_server_costs_features_and_no_jobs(judge: str) -> None:
+    """What it offers less, and writes otherwise: ``published.py``."""
+    with urllib.request.urlopen(f"{judge}/published") as answer:
+        url = json.load(answer)["url"]
+    with ojs.Client(url) as client:
+        worker = ojs.Worker(url, worker_id="w", heartbeat_interval=0.02)
+
+        @worker.register("email.send")
+        def send(ctx: ojs.JobContext) -> dict[str, int]:
+            if ctx.attempt == 1:
+                raise RuntimeError("the first attempt fails")
+            return {"attempt": ctx.attempt}
+
+        with worker:
+            job = client.enqueue("email.send", [7])
+            assert client.wait_for_result(job.id, timeout=PATIENCE).result == {"attempt": 2}
+        assert [client.list_queues(), client.dead_letters(), client.list_cron()] == [[], [], []]
+        for ask in (client.get_job, client.cancel_job):
+            with pytest.raises(ojs.JobNotFoundError):
+                ask("019461a8-0000-7000-8000-00000000ffff")

@@ -24,6 +24,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** The vectors of workers, chains, policies and keys. {@code tests/vectors/judge.py} is the server that workers talk to. */
@@ -132,6 +133,37 @@ class WorkerVectorsTest {
             }
             judged(verdicts("lives").get(name));
         });
+    }
+
+    /**
+     * {@code tests/vectors/published.py}: no exchange, no route for results, attempts from 0, lists that are null,
+     * other forms of errors.
+     */
+    @Test
+    void aPublishedServerCostsFeaturesAndNoJobs() throws Exception {
+        String url;
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            var request = HttpRequest.newBuilder(URI.create(address + "/published")).build();
+            var answer = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
+            url = Members.text(Members.of(Json.parse(answer.body())), "url");
+        }
+        try (OJSClient client = OJSClient.connect(url)) {
+            OJSWorker worker = OJSWorker.builder().client(client).workerId("w")
+                    .heartbeatInterval(Duration.ofMillis(20)).build();
+            worker.register("email.send", ctx -> {
+                if (ctx.attempt() == 1) throw new IllegalStateException("the first attempt fails");
+                return ctx.attempt();
+            }).start();
+            Job job = client.enqueue("email.send", 7);
+            assertEquals(2L, client.waitForResult(job.id(), Support.PATIENCE).result());
+            worker.stop(Duration.ZERO);
+            assertEquals(List.of(), client.queues().list());
+            assertEquals(List.of(), client.deadLetters().list());
+            assertEquals(List.of(), client.cron().list());
+            String unknown = "019461a8-0000-7000-8000-00000000ffff";
+            assertThrows(OJSException.NotFound.class, () -> client.getJob(unknown));
+            assertThrows(OJSException.NotFound.class, () -> client.cancelJob(unknown));
+        }
     }
 
     @TestFactory

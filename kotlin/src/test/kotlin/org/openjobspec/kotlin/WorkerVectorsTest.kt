@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterAll
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.BeforeAll
 import org.junit.jupiter.api.DynamicTest
+import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.TestFactory
 
 /** The vectors of workers, chains, policies and keys. `tests/vectors/judge.py` is the server that workers talk to. */
@@ -86,6 +87,30 @@ class WorkerVectorsTest {
             }
         }
         judged(verdicts("lives")[name])
+    }
+
+    /**
+     * `tests/vectors/published.py`: no exchange, no route for results, attempts from 0, lists that are null, other
+     * forms of errors.
+     */
+    @Test
+    fun aPublishedServerCostsFeaturesAndNoJobs() = patiently {
+        val url = membersOf(plain(asked("/published"))).text("url").orEmpty()
+        val client = OjsClient(url)
+        val worker = OjsWorker(client, workerId = "w", heartbeatInterval = 20.milliseconds)
+        worker.register("email.send") { ctx ->
+            check(ctx.attempt > 1) { "the first attempt fails" }
+            ctx.attempt
+        }.start()
+        val job = client.enqueue("email.send", 7)
+        assertEquals(2L, client.waitForResult(job.id, PATIENCE).result)
+        worker.stop(Duration.ZERO)
+        val lists = listOf(client.queues.list(), client.deadLetters.list(), client.cron.list())
+        assertEquals(List(3) { emptyList<Any>() }, lists)
+        val unknown = "019461a8-0000-7000-8000-00000000ffff"
+        thrownBy<OjsException.NotFound> { client.getJob(unknown) }
+        thrownBy<OjsException.NotFound> { client.cancelJob(unknown) }
+        client.shutdown()
     }
 
     @TestFactory
@@ -228,10 +253,12 @@ class WorkerVectorsTest {
             judge.outputWriter().close()
         }
 
-        private fun verdicts(kind: String): Map<String, Map<String, Any?>> {
-            val request = HttpRequest.newBuilder(URI.create("$address/verdicts/$kind")).build()
-            val answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofByteArray())
-            return itemsOf(plain(answer.body())).map(::membersOf).associateBy { it.text("name").orEmpty() }
+        private fun asked(path: String): ByteArray {
+            val request = HttpRequest.newBuilder(URI.create(address + path)).build()
+            return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofByteArray()).body()
         }
+
+        private fun verdicts(kind: String): Map<String, Map<String, Any?>> =
+            itemsOf(plain(asked("/verdicts/$kind"))).map(::membersOf).associateBy { it.text("name").orEmpty() }
     }
 }
