@@ -31,7 +31,8 @@ class Transaction:
         """Runs a statement with parameters ``$1``, ``$2``, …; returns the first row, None when there is none."""
         if self.connection.dialect.name == "sqlite":
             sql = re.sub(r"\$(\d+)", r"?\1", sql)
-        elif self.connection.dialect.name in ("mysql", "mariadb"):
+        # Those of MySQL, and all of SQLAlchemy 1.4.
+        elif self.connection.dialect.paramstyle in ("format", "pyformat"):
             places = [int(place) for place in re.findall(r"\$(\d+)", sql)]
             sql, values = re.sub(r"\$\d+", "%s", sql.replace("%", "%%")), tuple(values[place - 1] for place in places)
         result = await self.connection.exec_driver_sql(sql, values)
