@@ -19,7 +19,6 @@ import platform
 import shutil
 import subprocess
 import sys
-import sysconfig
 import time
 from pathlib import Path
 
@@ -80,10 +79,9 @@ def python(run: Run) -> None:
         run.call(base, "-m", "venv", venv)
         pins = [f"{name}=={version}" for name, version in (row.versions | row.beside).items()]
         run.call(interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pins)
-        behind = sysconfig.get_path("purelib", vars={"base": str(ROOT / ".venv")})
-        own = Path(sysconfig.get_path("purelib", vars={"base": str(venv)}))
+        own, behind = (next(folder.glob("lib/python*/site-packages")) for folder in (venv, ROOT / ".venv"))
         # addsitedir also reads the .pth file by which the package of this checkout is found.
-        (own / "behind.pth").write_text(f"import site; site.addsitedir({behind!r})\n")
+        (own / "behind.pth").write_text(f"import site; site.addsitedir({str(behind)!r})\n")
         run.stamp(venv)
     for name, version in row.versions.items():
         check = f"from importlib.metadata import version; assert version({name!r}) == {version!r}, version({name!r})"
