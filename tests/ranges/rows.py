@@ -28,7 +28,8 @@ ROWS = [
     Row("sqlalchemy-2.0", "python", "sqlalchemy", {"SQLAlchemy": "2.0.0"}),
     # Flask-SQLAlchemy, which the tests use, wants 2.0.16.
     Row("flask-3.0", "python", "flask", {"Flask": "3.0.0"}, {"SQLAlchemy": "2.0.16"}),
-    Row("fastapi-0.110", "python", "fastapi", {"fastapi": "0.110.0", "SQLAlchemy": "2.0.0"}),
+    # Its test client is made of httpx.
+    Row("fastapi-0.110", "python", "fastapi", {"fastapi": "0.110.0", "SQLAlchemy": "2.0.0"}, {"httpx": "0.27.2"}),
     # The tests run with two versions of Express each time: the oldest of 5 and the oldest of 4.
     Row("express-4.18", "node", "express", {"express": "5.0.0", "express4": "npm:express@4.18.0"}),
     Row("nestjs-10", "node", "nestjs", dict.fromkeys(_NEST, "10.0.0"), _OF_NEST),
