@@ -17,7 +17,7 @@ class Row:
 
 
 _NEST = ("@nestjs/common", "@nestjs/core", "@nestjs/platform-express")
-_OF_NEST = {"reflect-metadata": "0.2.2", "rxjs": "7.8.1"}
+_OF_NEST = {"reflect-metadata": "0.1.14", "rxjs": "7.8.1"}
 
 ROWS = [
     # The option for SQLite in the README came with 5.1.
