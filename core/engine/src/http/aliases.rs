@@ -74,12 +74,16 @@ pub async fn resume(State(engine): State<Engine>, asker: Asker, Path(id): Path<S
 fn named(id: &str, call: Call) -> Result<Call, Failure> {
     let id = job_id("job", id)?;
     // The values stay as they were sent: a result may hold numbers that no float can.
-    // Functions of the published SDK for JavaScript ack without a body.
-    let raw: BTreeMap<String, &RawValue> = if call.body.is_empty() { BTreeMap::new() } else { call.parse()? };
+    let raw: BTreeMap<String, &RawValue> = call.parse()?;
     let mut out = String::from("{");
     push_text(&mut out, "job_id", &id.to_string());
     for (name, value) in raw.iter().filter(|(name, _)| *name != "job_id") {
-        push_member(&mut out, name, value.get());
+        // Functions of the published SDK for JavaScript send the message alone as the error.
+        if name == "error" && value.get().starts_with('"') {
+            push_member(&mut out, name, &format!(r#"{{"code":"handler_error","message":{}}}"#, value.get()));
+        } else {
+            push_member(&mut out, name, value.get());
+        }
     }
     out.push('}');
     Ok(Call { body: out.into(), ..call })
