@@ -246,7 +246,7 @@ func (o *Outbox) EnqueueBulk(ctx context.Context, requests []JobRequest) ([]Job,
 //
 // When it fails, nothing can be lost by overlooking it: the transaction is over. A [Tx] commits no more, a *sql.Tx (whatever has a method
 // Rollback) is rolled back. An [ErrNotEnqueued] with the code "not_enqueued" alone, of a middleware that dropped the job, leaves it alone.
-// Other codes: "read_only_transaction", "outbox_missing", "transaction_over", "outbox_write_failed".
+// Other codes: "read_only_transaction", "no_outbox_table", "transaction_over", "outbox_write_failed".
 func (o *Outbox) EnqueueAfterCommit(ctx context.Context, tx Transaction, jobType string, args any, options ...EnqueueOption) (*Job, error) {
 	if tx == nil {
 		return o.client.Enqueue(ctx, jobType, args, options...)

@@ -150,7 +150,7 @@ func writeError(err error, table string) error {
 	case code == "25006" || strings.Contains(message, "1792 (25006)") || strings.Contains(message, "readonly database") || strings.Contains(message, "read-only"):
 		ours.Code, ours.Hint = "read_only_transaction", "enqueue in a transaction that may write, or send the job now with Enqueue"
 	case code == "42P01" || strings.Contains(message, "1146 (42s02)") || strings.Contains(message, "no such table"):
-		ours.Code = "outbox_missing"
+		ours.Code = "no_outbox_table"
 		ours.Message = "there is no table " + table + ": run 'outbox.Migrate(ctx)' once, or 'ojs relay migrate'"
 		ours.Hint = "OutboxOptions.Migrate makes it at every start; Outbox.Migration gives the statements to a migration tool"
 	case code == "25P02" || errors.Is(err, sql.ErrTxDone) || errors.Is(err, sql.ErrConnDone):

@@ -46,3 +46,13 @@ func TestWrongSettingsOfConnections(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAnAnswerHasALargestSize(t *testing.T) {
+	t.Parallel()
+	client, err := ojs.NewClient(serverURL, ojs.WithMaxResponseBytes(10), ojs.WithProxy("none"), ojs.WithMaxSends(1))
+	must(t, err)
+	defer client.Close()
+	if _, err := client.Manifest(t.Context()); !errors.Is(err, ojs.ErrConnection) {
+		t.Fatalf("%v", err)
+	}
+}

@@ -899,7 +899,8 @@ ojs_error *ojs_relay_stop(const ojs_relay *relay,
 // Ends it at once if need be, and frees it.
 void ojs_relay_free(ojs_relay *relay);
 
-// Collects log records up to a level: 0 off, 1 error, 2 warn, 3 info, 4 debug, 5 trace. Off until it is called.
+// Collects log records up to a level: 0 off, 1 error, 2 warn, 3 info, 4 debug, 5 trace. Until it is called, none are
+// collected, and each failed attempt of a job is a line on stderr; from then on nothing is written there.
 void ojs_logs_level(uint8_t level);
 
 // Waits up to `wait_ms` for records and takes at most `max`: a JSON object, `{"lost": 0, "records": [{"level", "target", "text"}]}`.

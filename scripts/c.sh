@@ -47,7 +47,7 @@ mkdir -p "$out"
 step() { printf '\n-- %s\n' "$1"; shift; "$@"; }
 
 vectors=tests/vectors/vectors.json
-for test in ojs outbox layers vectors worker_vectors; do
+for test in ojs outbox failures layers vectors worker_vectors; do
   case $test in layers | vectors) with=("$vectors") ;; worker_vectors) with=("$vectors" tests/vectors/judge.py) ;; *) with=() ;; esac
   step "$test: C11, shared" cc -std=c11 -g "${warnings[@]}" "${include[@]}" "tests/c/test_$test.c" -o "$out/$test-shared" "${shared[@]}" -lpthread
   "$out/$test-shared" "${with[@]}"

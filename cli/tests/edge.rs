@@ -1,4 +1,4 @@
-//! Secrets that must not be printed, keys files that several processes change, and slow clients of the codec server.
+//! Secrets that must not be printed, keys files that several processes change, and silent clients of both servers.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -127,16 +127,12 @@ async fn keys_that_are_added_side_by_side_all_work() {
     assert_eq!(left, 2, "the keys and their lock");
 }
 
-/// 200 heads that are never finished, idle HTTP/2 and idle HTTP/1: all are closed, and the server answers.
-#[test]
-fn the_codec_server_closes_what_is_silent() {
+/// 200 heads that are never finished, idle HTTP/2 and idle HTTP/1, which are all the connections that a server takes:
+/// all are closed, and it answers.
+fn closes_what_is_silent(mut command: Command) {
     const MANY: usize = 200;
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("viewers.json");
-    assert!(add(&file, "ada").wait().unwrap().success());
-    let mut command = ojs(&["codec-server", "--listen", "127.0.0.1:0", "--keys", file.to_str().unwrap()]);
-    command.args(["--header-timeout", "1", "--idle-timeout", "1", "--write-timeout", "1", "--max-connections", "200"]);
-    command.env("OJS_ENCRYPTION_KEYS", format!("k-1:{}", "02".repeat(32)));
+    command.args(["--listen", "127.0.0.1:0", "--header-timeout", "1", "--idle-timeout", "1", "--write-timeout", "1"]);
+    command.args(["--max-connections", "200"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -164,4 +160,19 @@ fn the_codec_server_closes_what_is_silent() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+#[test]
+fn the_server_closes_what_is_silent() {
+    closes_what_is_silent(ojs(&["server", "--store", "memory:"]));
+}
+
+#[test]
+fn the_codec_server_closes_what_is_silent() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("viewers.json");
+    assert!(add(&file, "ada").wait().unwrap().success());
+    let mut command = ojs(&["codec-server", "--keys", file.to_str().unwrap()]);
+    command.env("OJS_ENCRYPTION_KEYS", format!("k-1:{}", "02".repeat(32)));
+    closes_what_is_silent(command);
 }

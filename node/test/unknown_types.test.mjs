@@ -2,7 +2,7 @@
 // the core checks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OJSClient, OJSValidationError, OJSWorker } from '@openjobspec/sdk';
+import { OJSClient, OJSConnectionError, OJSServer, OJSValidationError, OJSWorker } from '@openjobspec/sdk';
 import { inState, onEveryConnection } from './support.mjs';
 
 onEveryConnection('unknown types', (make) => {
@@ -31,4 +31,12 @@ test('wrong settings are refused by the core', async () => {
   }
   const worker = new OJSWorker({ url: 'memory:', unknownTypes: 'ignore' }).register('own', () => undefined);
   await assert.rejects(worker.start(), /'fail' or 'release'/);
+});
+
+test('an answer has a largest size', async (t) => {
+  const server = await OJSServer.start({ store: 'memory:' });
+  t.after(() => server.stop());
+  const client = new OJSClient({ url: server.url, maxResponseBytes: 10, proxy: 'none', maxSends: 1 });
+  t.after(() => client.close());
+  await assert.rejects(client.manifest(), OJSConnectionError);
 });

@@ -169,6 +169,15 @@ impl ServerProcess {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
+    /// The most memory that it has had so far, in bytes. Linux tells it.
+    #[must_use]
+    pub fn peak_memory(&self) -> u64 {
+        let pid = self.child.id().expect("the server runs");
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("the system tells of its processes");
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the peak of its memory");
+        peak.trim().trim_end_matches(" kB").parse::<u64>().expect("a number of kibibytes") << 10
+    }
+
     /// A new connection.
     pub async fn connect(&self) -> Wire {
         Wire::connect(self.address).await.unwrap()

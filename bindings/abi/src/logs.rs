@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt::Write;
+use std::io::StderrLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
@@ -86,14 +87,15 @@ pub fn unblock() {
 }
 
 thread_local! {
-    static HELD: RefCell<Option<MutexGuard<'static, Ring>>> = const { RefCell::new(None) };
+    static HELD: RefCell<Option<(MutexGuard<'static, Ring>, StderrLock<'static>)>> = const { RefCell::new(None) };
 }
 
-/// Keeps the ring locked by this thread until [`let_go`], so that a fork meanwhile copies it whole and unlocked by any other thread.
+/// Keeps the ring and stderr, where failures go in a program that collects no records, locked by this thread until
+/// [`let_go`], so that a fork meanwhile copies them whole and unlocked by any other thread.
 pub(crate) fn hold() {
-    // A thread that is ending has no thread-local storage: then the lock is not taken, and the child may find it
+    // A thread that is ending has no thread-local storage: then the locks are not taken, and the child may find them
     // locked.
-    let _ = HELD.try_with(|held| *held.borrow_mut() = Some(lock(&RING)));
+    let _ = HELD.try_with(|held| *held.borrow_mut() = Some((lock(&RING), std::io::stderr().lock())));
 }
 
 /// After [`hold`], in the parent and in the child.

@@ -7,7 +7,8 @@ use serde_json::json;
 use crate::error::{enter_new, ojs_error};
 use crate::slice::ojs_buf;
 
-/// Collects log records up to a level: 0 off, 1 error, 2 warn, 3 info, 4 debug, 5 trace. Off until it is called.
+/// Collects log records up to a level: 0 off, 1 error, 2 warn, 3 info, 4 debug, 5 trace. Until it is called, none are
+/// collected, and each failed attempt of a job is a line on stderr; from then on nothing is written there.
 #[unsafe(no_mangle)]
 pub extern "C" fn ojs_logs_level(level: u8) {
     logs::install();

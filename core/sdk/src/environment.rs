@@ -68,9 +68,16 @@ const VARIABLES: &[Variable] = &[
 /// assert_eq!(environment.to_json()["grace_period"], 25.0);
 /// # Ok::<(), ojs::Error>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Environment {
     values: BTreeMap<&'static str, Value>,
+}
+
+impl std::fmt::Debug for Environment {
+    /// The names that are set: values may be secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.values.keys()).finish()
+    }
 }
 
 impl Environment {

@@ -1,4 +1,5 @@
 //! A job to be enqueued: type, arguments, options; and its wire form (seed "Implement an SDK").
+use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use ojs_model::Timestamp;
@@ -61,7 +62,7 @@ impl From<String> for When {
 /// assert_eq!(request.to_json()?, r#"{"type":"email.send","args":["a@example.com"],"options":{"queue":"mail","priority":10}}"#);
 /// # Ok::<(), ojs::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 #[must_use]
 pub struct JobRequest {
@@ -105,6 +106,16 @@ pub struct JobRequest {
     pub(crate) named_priority: bool,
     /// Arguments that could not be written: reported when the job is sent, so that building never fails.
     fault: Option<Error>,
+}
+
+impl fmt::Debug for JobRequest {
+    /// Of arguments and metadata the size only: they must not slip into logs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let meta = format_args!("{} members", self.meta.len());
+        let mut shown = f.debug_struct("JobRequest");
+        shown.field("job_type", &self.job_type).field("args", &self.args).field("meta", &meta);
+        shown.field("queue", &self.queue).field("priority", &self.priority).finish_non_exhaustive()
+    }
 }
 
 impl JobRequest {

@@ -240,7 +240,7 @@ func TestATableThatIsMissing(t *testing.T) {
 		defer tx.Rollback()
 		_, err = s.outbox.EnqueueAfterCommit(s.ctx, tx, "a", nil)
 		var refused *ojs.Error
-		if !errors.As(err, &refused) || refused.Code != "outbox_missing" {
+		if !errors.As(err, &refused) || refused.Code != "no_outbox_table" {
 			s.Fatalf("%+v", err)
 		}
 		want := "there is no table ojs_outbox: run 'outbox.Migrate(ctx)' once, or 'ojs relay migrate'"

@@ -1,4 +1,5 @@
 //! The real server, spoken to byte by byte: what it must refuse, what it must tolerate, and that it is well afterwards.
+mod attacks;
 mod bodies;
 mod bulk;
 mod connections;

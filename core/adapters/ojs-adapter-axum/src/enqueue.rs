@@ -26,10 +26,33 @@ pub enum AdapterError {
     #[cfg(feature = "mysql")]
     #[error("the job's row was not written: {0}")]
     Mysql(#[from] mysql_async::Error),
+    /// The database has no such outbox table, and nothing was written. On PostgreSQL the transaction cannot be
+    /// committed any more.
+    #[error("there is no table {0}: run 'ojs.start_relay(url, true)' once, or 'ojs relay migrate'")]
+    NoTable(String),
     /// The relay's database or tables cannot be used as they are set up.
     #[error("outbox: {0}")]
     Setup(String),
 }
+
+impl AdapterError {
+    /// What a driver says of a table that is not there, in words that say what to do; other errors stay as they are.
+    fn of_table(self, table: &str, in_engine: bool) -> Self {
+        let missing = match &self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres(error) => error.code() == Some(&tokio_postgres::error::SqlState::UNDEFINED_TABLE),
+            #[cfg(feature = "mysql")]
+            Self::Mysql(mysql_async::Error::Server(error)) => error.code == NO_SUCH_TABLE,
+            _ => false,
+        };
+        // A job that goes into the server's own table needs no outbox.
+        if missing && !in_engine { Self::NoTable(table.to_owned()) } else { self }
+    }
+}
+
+/// Number of MySQL's error `ER_NO_SUCH_TABLE`.
+#[cfg(feature = "mysql")]
+const NO_SUCH_TABLE: u16 = 1146;
 
 /// Jobs for an application on PostgreSQL, MySQL or MariaDB. Cheap to clone: keep one, and put [`layer`](Self::layer) around the routes.
 #[derive(Clone, Debug)]
@@ -154,7 +177,7 @@ impl Ojs {
             shared.client.stage(request, T::DIALECT, &shared.table).await?
         };
         let staged = staged.ok_or(ojs::Error::NotEnqueued)?;
-        transaction.write(&staged).await?;
+        transaction.write(&staged).await.map_err(|error| error.of_table(shared.table.name(), in_engine))?;
         Ok(staged.job_id)
     }
 

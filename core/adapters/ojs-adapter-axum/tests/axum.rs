@@ -172,6 +172,26 @@ async fn scenario_50_what_cannot_be_written_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_that_is_missing_says_what_to_do() {
+    let shop = Shop::open().await;
+    let mut client = shop.connect().await;
+    client.batch_execute("DROP TABLE ojs_outbox").await.unwrap();
+    let transaction = client.transaction().await.unwrap();
+    let error = shop.ojs.enqueue_after_commit(&transaction, JobRequest::new("a", [1])).await.unwrap_err();
+    assert!(matches!(error, AdapterError::NoTable(_)), "{error:?}");
+    let sentence = "there is no table ojs_outbox: run 'ojs.start_relay(url, true)' once, or 'ojs relay migrate'";
+    assert_eq!(error.to_string(), sentence);
+    transaction.rollback().await.unwrap();
+    // What it says helps.
+    shop.ojs.stop(Duration::ZERO).await;
+    shop.ojs.start_relay(&shop.url, true).await.unwrap();
+    let transaction = client.transaction().await.unwrap();
+    stage(&shop.ojs, &transaction, "b").await;
+    shop.ojs.commit(transaction).await.unwrap();
+    assert_eq!(shop.sent().await, ["b sent"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_in_the_same_database_gets_the_row_itself() {
     let database = ojs_postgres_fixture::database();
     let client = Client::connect(database.url()).await.unwrap();

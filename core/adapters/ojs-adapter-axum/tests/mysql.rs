@@ -168,6 +168,17 @@ async fn scenario_50_what_cannot_be_written_says_so() {
     assert_eq!(shop.sent().await, ["b sent"]);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_that_is_missing_says_what_to_do() {
+    let shop = Shop::open().await;
+    shop.pool.get_conn().await.unwrap().query_drop("DROP TABLE ojs_outbox").await.unwrap();
+    let mut transaction = shop.begin().await;
+    let error = shop.ojs.enqueue_after_commit(&mut transaction, JobRequest::new("a", [1])).await.unwrap_err();
+    assert!(matches!(&error, AdapterError::NoTable(table) if table == "ojs_outbox"), "{error:?}");
+    assert!(error.to_string().contains("ojs relay migrate"), "{error}");
+    transaction.rollback().await.unwrap();
+}
+
 /// An application's own tests roll back: what was enqueued is seen by then, in its own transaction alone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn scenario_49_a_test_that_rolls_back_sees_its_rows() {

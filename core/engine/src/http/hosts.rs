@@ -143,7 +143,26 @@ fn plain(host: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        /// Names are compared in place, without a copy in lower case.
+        #[test]
+        fn the_case_of_a_name_does_not_matter(
+            host in r"\[?(jobs|JOBS|Evil|10|fe80::A|ü)?(\.(eXample|Com|local|LOCALhost|Internal|0|1|É)){0,3}\.?\]?(:[0-9]{0,4}){0,2}"
+        ) {
+            let named = ["jobs.example.com", "evil.local.com"];
+            let lower = host.to_ascii_lowercase();
+            let name = plain(&lower);
+            let known = !name.contains('.')
+                || name.parse::<IpAddr>().is_ok()
+                || LOCAL_ENDS.iter().any(|end| name.ends_with(end))
+                || named.contains(&name);
+            prop_assert_eq!(Hosts::new(["Jobs.Example.com", "EVIL.local.Com"]).knows(&host), known);
+        }
+    }
 
     fn checks(hosts: &Hosts, method: Method, headers: &[(&'static str, &str)]) -> bool {
         let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();

@@ -1,11 +1,12 @@
 use std::time::Duration;
 
 use ojs_engine::command::GetJob;
-use ojs_model::JobState;
+use ojs_model::{JobId, JobState};
+use serde_json::json;
 
 use crate::support::Bench;
 
-crate::on_every_store!(finished_jobs_are_pruned_in_their_time, live_jobs_are_never_pruned);
+crate::on_every_store!(finished_jobs_are_pruned_in_their_time, live_jobs_are_never_pruned, an_id_is_known_for_as_long_as_its_job);
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -34,4 +35,27 @@ async fn live_jobs_are_never_pruned(b: Bench) {
     b.advance(DAY * 365).await;
     assert_eq!(b.counts("q").await[JobState::Available as usize], 1200);
     assert_eq!(b.state(ids[600]).await, JobState::Available);
+}
+
+/// A client whose answer was lost sends the job again under the same id. That makes no second job while the id is
+/// known.
+async fn an_id_is_known_for_as_long_as_its_job(b: Bench) {
+    let job = json!({"id": JobId::now_v7(), "type": "t", "args": [], "options": {"queue": "q"}}).to_string();
+    let send = async || b.http("POST", "/jobs", &job).await.0;
+    let work = async || b.ack(&b.claim(1).await.remove(0)).await.unwrap();
+    assert_eq!((send().await, send().await), (201, 409), "while it waits");
+    work().await;
+    b.advance(DAY * 6).await;
+    assert_eq!(send().await, 409, "for seven days after its end");
+    b.advance(DAY * 2).await;
+    assert_eq!(send().await, 201, "it was pruned");
+    work().await;
+    let purge = json!({"states": ["completed"], "confirm": true}).to_string();
+    assert_eq!((send().await, b.http("POST", "/queues/q/purge", &purge).await.0, send().await), (409, 200, 201), "it was purged");
+    let short = json!({"retention": {"completed": "PT1H"}}).to_string();
+    assert_eq!(b.http("PUT", "/queues/q/config", &short).await.0, 200);
+    work().await;
+    assert_eq!(send().await, 409);
+    b.advance(Duration::from_secs(2 * 3600)).await;
+    assert_eq!(send().await, 201, "its queue keeps jobs for an hour");
 }

@@ -2,6 +2,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ojs_model::redact::SecretUrl;
+
 use super::Client;
 use crate::encryption::{Codec, KeyProvider};
 use crate::environment::Environment;
@@ -22,7 +24,7 @@ use crate::transport::{ConnectOptions, Proxy, ResendPolicy, Transport, connect, 
 #[derive(Default)]
 #[must_use]
 pub struct ClientBuilder {
-    url: Option<String>,
+    url: Option<SecretUrl>,
     transport: Option<Arc<dyn Transport>>,
     auth_token: Option<String>,
     headers: Vec<(String, String)>,
@@ -40,7 +42,7 @@ pub struct ClientBuilder {
 impl ClientBuilder {
     /// The server, or the store of an embedded engine.
     pub fn url(mut self, url: impl Into<String>) -> Self {
-        self.url = Some(url.into());
+        self.url = Some(SecretUrl::from(url.into()));
         self
     }
 
@@ -147,13 +149,13 @@ impl ClientBuilder {
             max_response_bytes: self.max_response_bytes.unwrap_or(base.max_response_bytes),
             proxy: self.proxy.unwrap_or(base.proxy),
         };
-        let url = self.url.filter(|url| !url.trim().is_empty()).unwrap_or_else(|| env.url().to_owned());
-        Ok(Client::new(connect(&url, options).await?))
+        let given = self.url.as_ref().map(SecretUrl::expose).filter(|url| !url.trim().is_empty());
+        Ok(Client::new(connect(given.unwrap_or_else(|| env.url()), options).await?))
     }
 }
 
 impl std::fmt::Debug for ClientBuilder {
-    /// Without token and headers: they may be secrets.
+    /// Without token, headers and the password of the URL.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ClientBuilder").field("url", &self.url).finish_non_exhaustive()
     }

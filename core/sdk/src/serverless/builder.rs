@@ -4,6 +4,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ojs_model::redact::SecretUrl;
+
 use super::push::PushHandler;
 use super::runs::Runs;
 use crate::environment::Environment;
@@ -28,7 +30,7 @@ const SAFETY_MARGIN: Duration = Duration::from_secs(5);
 /// | `OJS_ENCRYPTION_KEYS` | the keys of encrypted arguments |
 #[must_use]
 pub struct Builder<H> {
-    url: Option<String>,
+    url: Option<SecretUrl>,
     connection: Option<ConnectOptions>,
     auth_token: Option<String>,
     worker: Option<Worker>,
@@ -87,7 +89,7 @@ impl<H> Builder<H> {
     /// The server that outcomes of jobs from queues, checkpoints and progress go to. Without it, and without `OJS_URL`,
     /// the platform alone learns what became of a job.
     pub fn ojs_url(mut self, url: impl Into<String>) -> Self {
-        self.url = Some(url.into());
+        self.url = Some(SecretUrl::from(url.into()));
         self
     }
 
@@ -179,16 +181,16 @@ impl<H> Builder<H> {
 }
 
 /// A worker on the connection that settings and environment name.
-async fn connected(url: Option<String>, options: Option<ConnectOptions>, token: Option<String>) -> Result<Runs, Error> {
+async fn connected(url: Option<SecretUrl>, options: Option<ConnectOptions>, token: Option<String>) -> Result<Runs, Error> {
     let env = Environment::of_process()?;
     let mut options = options.map_or_else(|| env.connection(), Ok)?;
     if token.is_some() {
         options.auth_token = token;
     }
-    let url = url.or_else(|| env.text("url").map(str::to_owned));
+    let url = url.or_else(|| env.text("url").map(SecretUrl::from));
     let has_server = url.is_some();
     let transport = match url {
-        Some(url) => connect(&url, options).await?,
+        Some(url) => connect(url.expose(), options).await?,
         None => {
             let nowhere = from_fn(|_| async {
                 let told = "the function has no server: give it a URL, ojs_url or OJS_URL";

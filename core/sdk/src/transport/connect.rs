@@ -1,4 +1,5 @@
 //! From a URL to a transport.
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use super::{OfTenant, Transport, TransportError, TransportErrorKind};
 use crate::encryption::{Codec, Encrypted};
 
 /// Settings of a connection. What a transport has no use for (headers for an embedded engine) it ignores.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct ConnectOptions {
     /// Sent as `Authorization: Bearer …`.
@@ -31,6 +32,15 @@ pub struct ConnectOptions {
     pub max_response_bytes: usize,
     /// Through which proxy requests go.
     pub proxy: super::Proxy,
+}
+
+impl fmt::Debug for ConnectOptions {
+    /// Without token, headers and keys: they may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("ConnectOptions");
+        shown.field("tenant", &self.tenant).field("connect_timeout", &self.connect_timeout).field("timeout", &self.timeout);
+        shown.field("resend", &self.resend).field("proxy", &self.proxy).finish_non_exhaustive()
+    }
 }
 
 impl Default for ConnectOptions {

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use ojs_model::redact::SecretUrl;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -279,7 +280,7 @@ impl std::fmt::Debug for Worker {
 #[derive(Debug, Default)]
 #[must_use]
 pub struct WorkerBuilder {
-    url: Option<String>,
+    url: Option<SecretUrl>,
     transport: Option<Shown>,
     connection: Option<ConnectOptions>,
     queues: Option<Vec<String>>,
@@ -300,7 +301,7 @@ impl std::fmt::Debug for Shown {
 impl WorkerBuilder {
     /// The server, or the store of an embedded engine.
     pub fn url(mut self, url: impl Into<String>) -> Self {
-        self.url = Some(url.into());
+        self.url = Some(SecretUrl::from(url.into()));
         self
     }
 
@@ -351,7 +352,7 @@ impl WorkerBuilder {
             Some(Shown(transport)) => transport,
             None => {
                 let connection = self.connection.map_or_else(|| env.connection(), Ok)?;
-                connect(self.url.as_deref().unwrap_or_else(|| env.url()), connection).await?
+                connect(self.url.as_ref().map_or_else(|| env.url(), SecretUrl::expose), connection).await?
             }
         };
         Ok(Worker::new(transport, options))

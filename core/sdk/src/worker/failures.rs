@@ -1,13 +1,20 @@
 //! One log record for each failed attempt, written when the server has answered, because the answer says whether the
 //! job runs again.
 //!
-//! Hosts get the records through `ojs-abi`, Rust programs through `tracing`; this is the only place that logs failures. Arguments and
-//! results are never logged; the text of an error is.
+//! Hosts get the records through `ojs-abi`, Rust programs through `tracing`, and a program that has set up neither gets
+//! them on stderr ([decision 90]). This is the only place that logs failures of workers. Arguments and results are
+//! never logged; the text of an error is.
+//!
+//! [decision 90]: ../../../../docs/adr/0090-failures-without-a-log.md
 use std::fmt::{self, Write as _};
+use std::io::Write as _;
+use std::time::Duration;
 
 use ojs_model::OjsError;
 use serde::Deserialize;
 use tokio::time::Instant;
+use tracing::field;
+use tracing::subscriber::NoSubscriber;
 
 use super::held::{About, Entry};
 use crate::dispatch::HandlerFailure;
@@ -93,51 +100,112 @@ impl Fate {
 impl Failed<'_> {
     /// Logs a failure that the server has accepted.
     pub fn log(self, worker_id: &str, fate: &Fate) {
-        let About { job_type, queue, .. } = self.about;
-        let attempt = Attempt(fate.number(self), fate.most(self));
-        let (id, error) = (self.job_id, Trace { failure: self.failure, job_id: self.job_id });
+        let error = Trace { failure: self.failure, job_id: self.job_id };
+        let runs_again = Again::of(fate);
+        let record = Record { attempt: Attempt(fate.number(self), fate.most(self)), ..self.record(worker_id, &error) };
         if fate.is_final(self) {
-            tracing::error!("type" = job_type, id, queue, %attempt, worker = worker_id, %error, "job failed for good");
-        } else if let Some(runs_again) = Again::of(fate) {
-            tracing::warn!("type" = job_type, id, queue, %attempt, %runs_again, worker = worker_id, %error, "job failed");
+            record.error("job failed for good");
         } else {
-            tracing::warn!("type" = job_type, id, queue, %attempt, worker = worker_id, %error, "job failed");
+            Record { runs_again, ..record }.warn("job failed");
         }
     }
 
     /// Logs a failure that the server has not accepted, with its reason.
     pub fn log_lost(self, worker_id: &str, why: &Error) {
-        let About { job_type, queue, .. } = self.about;
-        let attempt = Attempt(u64::from(self.about.attempt), self.about.max_attempts.map(u64::from));
-        let (id, error) = (self.job_id, Trace { failure: self.failure, job_id: self.job_id });
-        tracing::warn!(
-            "type" = job_type, id, queue, %attempt, worker = worker_id, not_reported = %why, %error,
-            "job failed, and the server did not take the report"
-        );
+        let error = Trace { failure: self.failure, job_id: self.job_id };
+        let record = Record { not_reported: Some(why), ..self.record(worker_id, &error) };
+        record.warn("job failed, and the server did not take the report");
+    }
+
+    fn record<'a>(&'a self, worker_id: &'a str, error: &'a dyn fmt::Display) -> Record<'a> {
+        Record { error: Some(error), ..Record::of(worker_id, self.job_id, self.about) }
     }
 }
 
 /// A run whose lease has gone to another worker, or was ended by the server.
 pub(super) fn log_lease_lost(worker_id: &str, job_id: &str, about: &About) {
-    let About { job_type, queue, .. } = about;
-    let attempt = Attempt(u64::from(about.attempt), about.max_attempts.map(u64::from));
-    tracing::warn!(
-        "type" = job_type, id = job_id, queue, %attempt, worker = worker_id,
-        error = "LeaseLost (lease_lost): the server gave the job to another worker, because this one was silent for too long",
-        "job failed"
-    );
+    const LOST: &str =
+        "LeaseLost (lease_lost): the server gave the job to another worker, because this one was silent for too long";
+    Record { error: Some(&LOST), ..Record::of(worker_id, job_id, about) }.warn("job failed");
 }
 
 /// The worker stops, and the server has not confirmed the outcome of this job.
 pub(super) fn log_abandoned(worker_id: &str, entry: &Entry, now: Instant) {
-    let About { job_type, queue, .. } = &*entry.about;
-    let attempt = Attempt(u64::from(entry.about.attempt), entry.about.max_attempts.map(u64::from));
-    let lease_left = entry.lease_until.saturating_duration_since(now);
-    tracing::error!(
-        "type" = job_type, id = &*entry.id, queue, %attempt, worker = worker_id, ?lease_left,
+    let lease_left = Some(entry.lease_until.saturating_duration_since(now));
+    Record { lease_left, ..Record::of(worker_id, &entry.id, &entry.about) }.error(
         "the worker stops before the server has confirmed the outcome of this job; unless the server took the outcome without \
-         answering, the job runs again when its lease is over"
+         answering, the job runs again when its lease is over",
     );
+}
+
+/// What a log record says beside its message.
+struct Record<'a> {
+    about: &'a About,
+    job_id: &'a str,
+    attempt: Attempt,
+    runs_again: Option<Again<'a>>,
+    worker_id: &'a str,
+    lease_left: Option<Duration>,
+    not_reported: Option<&'a Error>,
+    error: Option<&'a dyn fmt::Display>,
+}
+
+/// Hands a record to `tracing` at one of its levels.
+macro_rules! hand_over {
+    ($level:ident, $record:expr, $message:expr) => {{
+        let Record { about, job_id, attempt, runs_again, worker_id, lease_left, not_reported, error } = $record;
+        tracing::$level!(
+            "type" = about.job_type, id = *job_id, queue = about.queue, %attempt, runs_again = runs_again.as_ref().map(field::display),
+            worker = *worker_id, lease_left = lease_left.map(field::debug), not_reported = not_reported.map(field::display),
+            error = error.map(field::display), "{}", $message
+        );
+    }};
+}
+
+impl<'a> Record<'a> {
+    fn of(worker_id: &'a str, job_id: &'a str, about: &'a About) -> Self {
+        let attempt = Attempt(u64::from(about.attempt), about.max_attempts.map(u64::from));
+        Self { about, job_id, attempt, runs_again: None, worker_id, lease_left: None, not_reported: None, error: None }
+    }
+
+    fn error(&self, message: &str) {
+        hand_over!(error, self, message);
+        self.show("ERROR", message);
+    }
+
+    fn warn(&self, message: &str) {
+        hand_over!(warn, self, message);
+        self.show("WARN", message);
+    }
+
+    /// Writes the record to stderr in a program that collects no records, so that no failure is invisible.
+    fn show(&self, level: &str, message: &str) {
+        if tracing::dispatcher::get_default(|subscriber| subscriber.is::<NoSubscriber>()) {
+            let line = format!("{level} ojs::worker: {message}{self}\n");
+            // Not `eprintln!`, which panics where nothing reads stderr any more.
+            let _ = std::io::stderr().lock().write_all(line.as_bytes());
+        }
+    }
+}
+
+/// The fields, in the order in which `tracing` shows them.
+impl fmt::Display for Record<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { about, job_id, attempt, runs_again, worker_id, lease_left, not_reported, error } = self;
+        let mut out = Printable { out: f, left: 2 * MOST_BYTES };
+        write!(out, " type={} id={job_id} queue={} attempt={attempt}", about.job_type, about.queue)?;
+        if let Some(runs_again) = runs_again {
+            write!(out, " runs_again={runs_again}")?;
+        }
+        write!(out, " worker={worker_id}")?;
+        if let Some(lease_left) = lease_left {
+            write!(out, " lease_left={lease_left:?}")?;
+        }
+        if let Some(not_reported) = not_reported {
+            write!(out, " not_reported={not_reported}")?;
+        }
+        error.map_or(Ok(()), |error| write!(out, " error={error}"))
+    }
 }
 
 /// `2 of 5`, or `2` where the most is not known.
@@ -169,8 +237,8 @@ impl<'a> Again<'a> {
 impl fmt::Display for Again<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.delay_ms, self.at) {
-            (Some(ms), Some(at)) => write!(f, "in {:?} ({at})", std::time::Duration::from_millis(ms)),
-            (Some(ms), None) => write!(f, "in {:?}", std::time::Duration::from_millis(ms)),
+            (Some(ms), Some(at)) => write!(f, "in {:?} ({at})", Duration::from_millis(ms)),
+            (Some(ms), None) => write!(f, "in {:?}", Duration::from_millis(ms)),
             (None, at) => f.write_str(at.unwrap_or_default()),
         }
     }

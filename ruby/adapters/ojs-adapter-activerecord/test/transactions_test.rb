@@ -129,7 +129,8 @@ module TransactionsTest
   def test_a_database_without_the_table_says_what_to_do
     User.connection.drop_ojs_outbox
     error = assert_raises(OJS::OutboxError) { User.transaction { after_commit([1]) } }
-    assert_match(/create_ojs_outbox/, error.message)
+    assert_match(/there is no table ojs_outbox: .*create_ojs_outbox.*ojs relay migrate/, error.message)
+    assert_equal "no_outbox_table", error.code
   end
 
   def test_a_wrong_job_is_refused_in_the_transaction

@@ -257,7 +257,8 @@ pub struct Minutes {
     node: i64,
     /// Names that are counted one by one within one minute.
     most: usize,
-    rows: BTreeMap<(i64, i64), (StatRow, bool)>,
+    /// By minute and number: the row, and whether it has changed since it was written.
+    rows: BTreeMap<i64, BTreeMap<i64, (StatRow, bool)>>,
 }
 
 impl Minutes {
@@ -276,24 +277,29 @@ impl Minutes {
     /// Adds facts of a transaction.
     pub fn add(&mut self, now: i64, queue: i64, facts: &Facts) {
         let at = now - now.rem_euclid(MINUTE);
-        let is_full = || self.rows.range((at, 1)..=(at, i64::MAX)).count() >= self.most;
-        let queue = if self.rows.contains_key(&(at, queue)) || !is_full() { queue } else { 0 };
-        let (row, changed) = self.rows.entry((at, queue)).or_insert_with(|| (StatRow::new(at, MINUTE, queue, self.node), false));
+        let minute = self.rows.entry(at).or_default();
+        // Not counted one by one: clients make up as many names as they like.
+        let names = minute.len() - usize::from(minute.contains_key(&0));
+        let queue = if names < self.most || minute.contains_key(&queue) { queue } else { 0 };
+        let (row, changed) = minute.entry(queue).or_insert_with(|| (StatRow::new(at, MINUTE, queue, self.node), false));
         row.add(facts);
         *changed = true;
     }
 
     /// Rows to write now. Those that cannot change any more are forgotten once they have been written.
     pub fn take_changed(&mut self, now: i64) -> Vec<StatRow> {
-        self.rows.retain(|(at, _), (_, changed)| *changed || now - *at < 2 * MINUTE);
-        let changed = self.rows.values_mut().filter(|(_, changed)| *changed);
+        self.rows.retain(|at, minute| {
+            minute.retain(|_, (_, changed)| *changed || now - *at < 2 * MINUTE);
+            !minute.is_empty()
+        });
+        let changed = self.rows.values_mut().flat_map(BTreeMap::values_mut).filter(|(_, changed)| *changed);
         changed.map(|(row, changed)| (std::mem::replace(changed, false), row.clone()).1).collect()
     }
 
     /// Rows that could not be written are written next time.
     pub fn put_back(&mut self, rows: &[StatRow]) {
         for row in rows {
-            if let Some((_, changed)) = self.rows.get_mut(&(row.at, row.queue)) {
+            if let Some((_, changed)) = self.rows.get_mut(&row.at).and_then(|minute| minute.get_mut(&row.queue)) {
                 *changed = true;
             }
         }
@@ -301,8 +307,9 @@ impl Minutes {
 
     /// Replaces what the store knows of this node by what is known here.
     pub fn correct(&self, rows: &mut Vec<StatRow>, filter: &StatFilter) {
-        rows.retain(|row| row.node != self.node || row.span != MINUTE || !self.rows.contains_key(&(row.at, row.queue)));
-        let own = self.rows.values().map(|(row, _)| row).filter(|row| filter.takes(row));
+        let is_own = |row: &StatRow| self.rows.get(&row.at).is_some_and(|minute| minute.contains_key(&row.queue));
+        rows.retain(|row| row.node != self.node || row.span != MINUTE || !is_own(row));
+        let own = self.rows.values().flat_map(BTreeMap::values).map(|(row, _)| row).filter(|row| filter.takes(row));
         rows.extend(own.cloned());
     }
 
@@ -386,6 +393,20 @@ mod tests {
         assert_eq!(minutes.take_changed(4 * MINUTE), []);
         minutes.correct(&mut stored, &all);
         assert_eq!(stored, rows, "forgotten here, known there");
+    }
+
+    #[test]
+    fn a_minute_of_very_many_names_is_added_up_at_once() {
+        let facts = Facts { enqueued: 1, ..Facts::default() };
+        let mut minutes = Minutes::bounded(7, 200_000);
+        // With a walk through the minute for each name, this test would take minutes.
+        for name in (1..=300_000).chain(1..=10) {
+            minutes.add(MINUTE, name, &facts);
+        }
+        let rows = minutes.take_changed(MINUTE);
+        assert_eq!(rows.len(), 200_001);
+        assert_eq!((rows[0].queue, rows[0].enqueued), (0, 100_000), "those that came too late are counted together");
+        assert_eq!((rows[1].queue, rows[1].enqueued, rows[11].enqueued), (1, 2, 1), "those that are known are not");
     }
 
     #[test]

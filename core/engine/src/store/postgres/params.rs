@@ -92,15 +92,17 @@ pub fn uuid(id: JobId) -> Uuid {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
-    #[test]
-    fn numbers_are_the_array_that_the_driver_writes() {
-        for numbers in [vec![], vec![7], vec![i64::MIN, -1, 0, 1, i64::MAX]] {
+    proptest! {
+        #[test]
+        fn numbers_are_the_array_that_the_driver_writes(numbers in prop::collection::vec(any::<i64>(), 0..40)) {
             let (mut ours, mut drivers) = (BytesMut::new(), BytesMut::new());
             numbers.to_sql(&Type::INT8_ARRAY, &mut drivers).unwrap();
             Numbers(numbers).to_sql(&Type::INT8_ARRAY, &mut ours).unwrap();
-            assert_eq!(ours, drivers);
+            prop_assert_eq!(ours, drivers);
         }
     }
 }

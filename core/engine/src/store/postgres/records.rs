@@ -308,12 +308,28 @@ impl RecordTables for PostgresTables {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::store::memory::MemoryTables;
     use crate::store::postgres::{Node, Role, declared};
     use crate::store::record::schema::{Found, differences, missing};
     use crate::store::record::tests::{PROBES, exercise};
     use crate::store::tables::Tables;
+
+    proptest! {
+        #[test]
+        fn whole_numbers_are_read_as_their_cells(
+            kind in prop::sample::select(vec![Type::INT2, Type::INT4, Type::INT8, Type::FLOAT8, Type::TEXT, Type::UUID]),
+            raw in prop::sample::select(vec![0_usize, 1, 2, 3, 4, 8, 9, 16]).prop_flat_map(|len| prop::collection::vec(any::<u8>(), len)),
+        ) {
+            let of_cell = match ReadCell::from_sql(&kind, &raw) {
+                Ok(ReadCell(Cell::Integer(number))) => Some(number),
+                _ => None,
+            };
+            prop_assert_eq!(ReadWhole::from_sql(&kind, &raw).unwrap().0, of_cell);
+        }
+    }
 
     #[test]
     fn records_are_the_same_as_in_memory() {

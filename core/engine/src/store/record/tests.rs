@@ -1,5 +1,8 @@
 //! One exercise for the records of every store. The memory store says what is right; each SQL store must say the same.
-use super::{Change, Read, Record, RecordTables, Records, Scan, record};
+use ojs_model::{JobId, JobState};
+use proptest::prelude::*;
+
+use super::{Cells, Change, Field, Plain, Read, Reader, Record, RecordTables, Records, Scan, record};
 
 record! {
     /// Something with every kind of column.
@@ -67,6 +70,26 @@ fn probe(line: &str, place: i64, due_at: i64) -> Probe {
     let tag = format!("{line}{place}").into_bytes();
     let job = (place % 2 == 0).then(|| ojs_model::JobId::derived(0, &place.to_le_bytes()));
     Probe { line: line.into(), place, note: "n".into(), due_at, tag, share: 0.5, open: place > 2, count: u32::MAX - 1, job }
+}
+
+/// Whole numbers of all sizes, with those at the ends of the types of fields.
+pub fn whole() -> impl Strategy<Value = i64> {
+    let ends: Vec<i64> = vec![i16::MAX.into(), u16::MAX.into(), i32::MAX.into(), u32::MAX.into()];
+    let beside_an_end = (prop::sample::select(ends), 0..2_i64).prop_map(|(end, more)| end + more);
+    prop_oneof![any::<i64>(), any::<i32>().prop_map(i64::from), -3..20_i64, beside_an_end]
+}
+
+/// Checks that a field of any type reads the first column of a row as it would read its cell: whole numbers are read
+/// without one.
+pub fn reads_its_cell(row: &impl Cells) {
+    macro_rules! same {
+        ($($field:ty),*) => {$(
+            let taken = Reader::new(Probe::TABLE, row).take::<$field, Plain>().ok();
+            let of_cell = row.cell(0).ok().and_then(<$field as Field>::read);
+            assert_eq!(format!("{taken:?}"), format!("{of_cell:?}"), stringify!($field));
+        )*};
+    }
+    same!(i64, u32, i32, u16, bool, JobState, f64, String, Vec<u8>, JobId, Option<i64>, Option<u32>, Option<bool>);
 }
 
 /// Does everything that can be done with records, and returns what came of it.

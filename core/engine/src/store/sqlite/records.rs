@@ -165,11 +165,15 @@ impl RecordTables for SqliteTables {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use rusqlite::Connection;
+    use rusqlite::types::Value;
+
     use super::*;
     use crate::options::Durability;
     use crate::store::memory::MemoryTables;
     use crate::store::record::schema::{Found, missing};
-    use crate::store::record::tests::{PROBES, exercise};
+    use crate::store::record::tests::{PROBES, exercise, reads_its_cell, whole};
     use crate::store::tables::Tables;
 
     #[test]
@@ -184,6 +188,28 @@ mod tests {
             tables.begin(true).unwrap();
             assert_eq!(exercise(&mut tables), wanted);
             tables.rollback();
+        }
+    }
+
+    fn values() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            Just(Value::Null),
+            whole().prop_map(Value::Integer),
+            any::<f64>().prop_map(Value::Real),
+            "[0-9]{1,20}|\\PC{0,8}".prop_map(Value::Text),
+            prop::collection::vec(any::<u8>(), 0..20).prop_map(Value::Blob),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_column_is_read_as_its_cell(value in values()) {
+            let connection = Connection::open_in_memory().unwrap();
+            let read = |row: &Row<'_>| {
+                reads_its_cell(&SqliteRow { row, first: 0 });
+                Ok(())
+            };
+            connection.query_row("SELECT ?1", [value], read).unwrap();
         }
     }
 

@@ -224,9 +224,9 @@ public sealed class OJSException extends RuntimeException {
             super(message, about, cause);
         }
 
-        /** For adapters; {@code cause} may be null. */
-        public Outbox(String message, Throwable cause) {
-            this(message, About.code("outbox"), cause);
+        /** For adapters: {@code code} names the fault for programs; {@code cause} may be null. */
+        public Outbox(String message, String code, Throwable cause) {
+            this(message, About.code(code), cause);
         }
     }
 

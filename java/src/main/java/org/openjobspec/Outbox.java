@@ -170,11 +170,14 @@ public final class Outbox {
                 || String.valueOf(e.getMessage()).contains("no such table: " + table);
         if (!missing) return e;
         throw new OJSException.Outbox("there is no table " + table + ": run 'outbox.migrate(connection)' once, or 'ojs relay migrate'",
-                OJSException.About.code("outbox_missing"), e);
+                "no_outbox_table", e);
     }
 
     private static OJSException.Outbox readOnly(SQLException cause) {
-        return new OJSException.Outbox("the transaction is read-only and cannot hold a job: make it read-write, or send the job at once (enqueue)", cause);
+        return new OJSException.Outbox(
+                "the transaction is read-only and cannot hold a job: "
+                        + "make it read-write, or send the job at once (enqueue)",
+                "read_only_transaction", cause);
     }
 
     /** Whether the server keeps its jobs in this connection's database. */

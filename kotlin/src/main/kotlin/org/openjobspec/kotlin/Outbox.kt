@@ -189,13 +189,13 @@ public class Outbox(
         val missing = e.sqlState in UNDEFINED_TABLE || "no such table: $table" in e.message.orEmpty()
         if (!missing) return e
         val message = "there is no table $table: run 'outbox.migrate(connection)' once, or 'ojs relay migrate'"
-        return OjsException.Outbox(message, OjsException.About("outbox_missing"), e)
+        return OjsException.Outbox(message, OjsException.About("no_outbox_table"), e)
     }
 
     private fun readOnly(cause: SQLException?): OjsException {
         val message =
             "the transaction is read-only and cannot hold a job: make it read-write, or send the job at once (enqueue)"
-        return OjsException.Outbox(message, cause)
+        return OjsException.Outbox(message, OjsException.About("read_only_transaction"), cause)
     }
 
     public companion object {

@@ -6,7 +6,6 @@ import java.sql.DriverManager
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.withTimeout
 import org.junit.jupiter.api.Assertions.assertEquals
-import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
@@ -43,7 +42,8 @@ class OutboxTest {
         val outbox = Outbox(client)
         open().use { connection ->
             val missing = thrownBy<OjsException.Outbox> { outbox.enqueueAfterCommit(connection, job("a")) }
-            assertTrue("migrate" in missing.message.orEmpty(), missing.message)
+            val sentence = "there is no table ojs_outbox: run 'outbox.migrate(connection)' once, or 'ojs relay migrate'"
+            assertEquals(sentence to "no_outbox_table", missing.message to missing.code)
             outbox.migrate(connection)
             thrownBy<OjsException.Validation> { outbox.enqueueAfterCommit(connection, job("not a type!")) }
             assertEquals(emptyList<Job>(), outbox.staged(connection))

@@ -278,7 +278,7 @@ class TransactionsTest {
             }
             OJSException.Outbox refused = assertThrows(OJSException.Outbox.class, () -> ojs.enqueueAfterCommit(connection, "a", 1));
             assertTrue(refused.getMessage().contains("read-write"), refused.getMessage());
-            assertEquals("outbox", refused.code());
+            assertEquals("read_only_transaction", refused.code());
         }
     }
 
@@ -290,7 +290,7 @@ class TransactionsTest {
         OJSException.Outbox missing = assertThrows(OJSException.Outbox.class, () ->
                 elsewhere.inTransaction(connection -> elsewhere.enqueueAfterCommit(connection, "a", 1)));
         String sentence = "there is no table nowhere: run 'outbox.migrate(connection)' once, or 'ojs relay migrate'";
-        assertEquals(List.of("outbox_missing", sentence), List.of(missing.code(), missing.getMessage()));
+        assertEquals(List.of("no_outbox_table", sentence), List.of(missing.code(), missing.getMessage()));
         try (Connection connection = begin()) {
             assertEquals(sentence, assertThrows(OJSException.Outbox.class, () -> elsewhere.outbox().staged(connection)).getMessage());
             connection.rollback();

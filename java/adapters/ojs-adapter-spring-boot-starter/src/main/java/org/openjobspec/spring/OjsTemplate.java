@@ -69,7 +69,9 @@ public class OjsTemplate {
     public Job enqueueAfterCommit(JobRequest request) {
         if (!outbox) return held(request);
         if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
-            throw new OJSException.Outbox("the transaction is read-only and cannot hold a job: drop readOnly = true, or send the job at once (enqueue)", null);
+            String message = "the transaction is read-only and cannot hold a job: "
+                    + "drop readOnly = true, or send the job at once (enqueue)";
+            throw new OJSException.Outbox(message, "read_only_transaction", null);
         }
         return onConnection("enqueue after commit", connection -> {
             Job job = jdbc.enqueueAfterCommit(connection, request);
@@ -101,8 +103,10 @@ public class OjsTemplate {
         try {
             return work.in(connection);
         } catch (OJSException.Outbox e) {
-            if (!e.code().equals("outbox_missing")) throw e;
-            throw new OJSException.Outbox("there is no table " + jdbc.outbox().table() + ": set ojs.outbox.migrate=true, or run 'ojs relay migrate' once", e);
+            if (!e.code().equals("no_outbox_table")) throw e;
+            String message = "there is no table " + jdbc.outbox().table()
+                    + ": set ojs.outbox.migrate=true, or run 'ojs relay migrate' once";
+            throw new OJSException.Outbox(message, e.code(), e);
         } catch (SQLException e) {
             DataAccessException translated = new SQLStateSQLExceptionTranslator().translate(task, null, e);
             throw translated != null ? translated : new UncategorizedSQLException(task, null, e);

@@ -117,6 +117,7 @@ class TransactionsTest {
             OJSException.Outbox missing = assertThrows(OJSException.Outbox.class, () ->
                     shop.transaction(PROPAGATION_REQUIRED, status -> shop.ojs.enqueueAfterCommit(job(1))));
             assertEquals("there is no table ojs_outbox: set ojs.outbox.migrate=true, or run 'ojs relay migrate' once", missing.getMessage());
+            assertEquals("no_outbox_table", missing.code());
         }
     }
 
