@@ -34,6 +34,7 @@ internal class ServerLink(
     override val client: OjsClient,
     hasServer: Boolean,
 ) : Link {
+    override val workerId: String? get() = delivery.lease["worker_id"] as? String
     private val id = delivery.jobId
     private val server = client.takeIf { hasServer }
     private val saving = Mutex()

@@ -248,6 +248,7 @@ class LambdaTest {
     fun `a context reaches the server`() = patiently {
         val handler = withServer()
         handler.register("import") { ctx ->
+            assertEquals("push_worker_1", ctx.workerId)
             assertTrue(ctx.heartbeat())
             ctx.progress(0.1, "a tenth")
             ctx.progress(0.5, "half")
