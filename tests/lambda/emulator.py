@@ -45,7 +45,11 @@ class Emulator:
         self._url = f"http://{address}/2015-03-31/functions/function/invocations"
         self._log = folder / "emulator.log"
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "OJS_"))}
-        about = {"AWS_LAMBDA_FUNCTION_NAME": "ojs-worker", "AWS_LAMBDA_FUNCTION_TIMEOUT": str(timeout)}
+        about = {
+            "AWS_LAMBDA_FUNCTION_NAME": "ojs-worker",
+            "AWS_LAMBDA_FUNCTION_TIMEOUT": str(timeout),
+            "LAMBDA_TASK_ROOT": str(folder),
+        }
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [
