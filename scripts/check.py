@@ -176,6 +176,10 @@ def suites() -> list[Suite]:
         Suite("sqs", "python",
               ["env", f"OJS_BIN={ojs}", str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "tests/sqs"],
               needs=("build", "python-build", "node-build")),
+        Suite("lambda", "python",
+              ["env", f"OJS_BIN={ojs}", str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml",
+               "tests/lambda"],
+              needs=("rust", "python-build")),
         Suite("panics", "c", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "tests/parity"],
               needs=("python-build", "node-build", "ruby-build")),
         # Reads what the suites of the languages leave behind.

@@ -14,6 +14,12 @@ if ! cmp -s python/requirements-dev.txt "$stamp"; then
     .venv/bin/python -m pip install --quiet --disable-pip-version-check -r python/requirements-dev.txt
     cp python/requirements-dev.txt "$stamp"
 fi
+# Its wheel carries AWS's emulator of Lambda, a program that needs none of the packages that the rest of it does.
+stamp=.venv/.emulator
+if ! cmp -s python/requirements-emulator.txt "$stamp"; then
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r python/requirements-emulator.txt
+    cp python/requirements-emulator.txt "$stamp"
+fi
 if [ "$(uname -s)" = Linux ]; then
   # cargo itself, not maturin behind pip: the first build takes minutes, and cargo shows how far it is.
   # OJS_BUILT: the whole workspace has been built a moment ago; this package alone has other features and would be compiled anew.

@@ -18,7 +18,10 @@ const (
 	// maxSends is how often a report is sent that did not arrive; the pause doubles from firstPause.
 	maxSends   = 4
 	firstPause = 100 * time.Millisecond
-	maxAnswer  = 16 << 20
+	// callTime is the longest wait for one answer, sendTime for that of all sends: they end within the margin before the
+	// platform's limit.
+	callTime, sendTime = 2 * time.Second, 4 * time.Second
+	maxAnswer          = 16 << 20
 )
 
 // server is where outcomes are reported to.
@@ -36,6 +39,8 @@ func (s *server) send(ctx context.Context, method, path string, body any) ([]byt
 			return nil, err
 		}
 	}
+	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
 	pause := firstPause
 	for sends := 1; ; sends++ {
 		answer, err := s.once(ctx, method, path, sent)
@@ -53,6 +58,8 @@ func (s *server) send(ctx context.Context, method, path string, body any) ([]byt
 }
 
 func (s *server) once(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, s.url+"/ojs/v1"+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, invalid("%v", err)

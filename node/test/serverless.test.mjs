@@ -268,7 +268,7 @@ test('without a server every failure comes again, and so does an outcome that do
   ]);
 });
 
-test('FIFO stops a group at its first failure and goes on with others', async (t) => {
+test('scenario 41: FIFO stops a group at its first failure and goes on with others', async (t) => {
   const { jobs, states, url } = await engine(t);
   const all = await jobs('ok', 'fail', 'ok', 'ok', 'ok', 'decline', 'ok');
   const ran = [];

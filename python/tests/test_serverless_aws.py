@@ -118,7 +118,7 @@ def test_a_server_that_hangs_does_not_hold_up_a_function(monkeypatch: pytest.Mon
         assert failures(handler.handle_sqs(sqs_event(job("email.send", "ok")))) == ["m1"]
 
 
-def test_fifo_stops_a_group_at_its_first_failure_and_goes_on_with_others(server: Server) -> None:
+def test_scenario_41_fifo_stops_a_group_at_its_first_failure_and_goes_on_with_others(server: Server) -> None:
     ran: list[str] = []
     handler = handler_of(ran, ojs.Worker(server.client))
     jobs = server.jobs("ok", "fail", "ok", "ok", "ok")

@@ -169,6 +169,17 @@ class ServerlessTest < Minitest::Test
     assert_equal %w[m2], again(handler, sqs("m1", plain("email.send")), sqs("m2", plain("email.fail")))
   end
 
+  def test_a_server_that_hangs_does_not_hold_up_a_function
+    silent = TCPServer.new("127.0.0.1", 0)
+    ran = handler(ojs_url: "http://127.0.0.1:#{silent.addr[1]}")
+    began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    assert_equal %w[m1], again(ran, sqs("m1", plain("email.send")))
+    taken = Process.clock_gettime(Process::CLOCK_MONOTONIC) - began
+    assert_operator taken, :<, 20, "one call alone would wait for 30 s"
+  ensure
+    silent.close
+  end
+
   def test_a_large_job_is_read_from_the_server
     ran = handler(ojs_url: server)
     got = nil

@@ -86,7 +86,7 @@ def drain(source: EventSource, done: Callable[[], bool]) -> None:
     eventually(lambda: source.poll() is not None and done())
 
 
-def test_jobs_go_through_a_queue_to_a_function_and_back(
+def test_must_1_and_2_jobs_go_through_an_event_source_mapping_and_the_function_settles_them(
     amazon: Amazon, client: ojs.Client, function: Any
 ) -> None:
     url, arn = amazon.queue("ojs")
@@ -115,7 +115,7 @@ def test_a_job_above_the_limit_of_a_message_goes_by_reference(
     in_state(client, small.id, "completed")
 
 
-def test_a_fifo_queue_keeps_the_order_of_a_train(amazon: Amazon, client: ojs.Client, function: Any) -> None:
+def test_may_4_a_fifo_queue_keeps_the_order_of_a_train(amazon: Amazon, client: ojs.Client, function: Any) -> None:
     url, arn = amazon.queue("ojs.fifo")
     source = EventSource(amazon.client("sqs"), url, function, arn)
     register(client, url)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -143,6 +144,22 @@ func TestAnOutcomeIsSentAgainUntilThereIsAnAnswer(t *testing.T) {
 		t.Fatal(names)
 	}
 	w.isIn(id, ojs.Completed)
+}
+
+func TestAServerThatHangsDoesNotHoldUpAFunction(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	handler, _ := lambdaHandler(serverless.WithOJSURL("http://" + silent.Addr().String()))
+	began := time.Now()
+	if names := again(t, handler, message("m1", plain("car.run"))); names != "m1" {
+		t.Fatal(names)
+	}
+	if taken := time.Since(began); taken > 20*time.Second {
+		t.Fatalf("%v: one call alone would wait for 30 s", taken)
+	}
 }
 
 func TestALargeJobIsReadFromTheServer(t *testing.T) {

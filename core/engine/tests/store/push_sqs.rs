@@ -14,7 +14,7 @@ use crate::webhook_endpoints::with_outgoing;
 
 crate::on_every_store!(
     queues_are_registered_by_url_or_arn_and_have_numbers_of_their_own,
-    jobs_are_sent_in_signed_batches_of_ten_and_stay_active,
+    should_3_jobs_are_sent_in_signed_batches_of_ten_and_stay_active,
     the_limit_of_bytes_splits_batches_and_large_jobs_go_by_reference,
     a_fifo_queue_gets_trains_as_groups_one_job_after_the_other,
     a_lost_message_comes_back_by_its_lease_as_another_message,
@@ -86,7 +86,7 @@ async fn queues_are_registered_by_url_or_arn_and_have_numbers_of_their_own(b: Be
     }
 }
 
-async fn jobs_are_sent_in_signed_batches_of_ten_and_stay_active(b: Bench) {
+async fn should_3_jobs_are_sent_in_signed_batches_of_ten_and_stay_active(b: Bench) {
     let b = with_keys(b).await;
     let mut sqs = Endpoint::new(vec![taken()]).await;
     let mut ids = Vec::new();

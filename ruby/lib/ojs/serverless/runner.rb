@@ -7,8 +7,10 @@ module OJS
       # What a handler that was asked to stop gets to end in order, in seconds: a part of the margin before the limit.
       WIND_UP = 1.0
       # How often an outcome is sent while no clear answer comes. The server takes it once.
-      SENDS = 3
-      private_constant :WIND_UP, :SENDS
+      SENDS = 2
+      # The longest wait for an answer of the server, in seconds: all sends fit into the margin before the limit.
+      CALL = 2.0
+      private_constant :WIND_UP, :SENDS, :CALL
 
       # Without a server the platform alone learns what has become of a job.
       def initialize(worker, server:)
@@ -58,7 +60,7 @@ module OJS
       def stale?(delivery)
         return false unless server?
 
-        job = transport.request("GET", delivery.path)["job"]
+        job = call("GET", delivery.path)["job"]
         runnable = delivery.fenced? ? %w[active] : %w[active available]
         !runnable.include?(job["state"]) || job["attempt"].to_i > delivery.attempt
       rescue NotFoundError
@@ -74,15 +76,25 @@ module OJS
         @worker.transport
       end
 
+      # The answer of the server. One that hangs does not hold up a function until the platform ends it.
+      def call(...)
+        thread = Thread.new { transport.request(...) }
+        thread.report_on_exception = false
+        return thread.value if thread.join(CALL)
+
+        thread.kill
+        raise TimeoutError.new("the server has not answered within #{CALL} s", code: "timeout", retryable: true)
+      end
+
       def complete(delivery)
-        found = transport.request("GET", delivery.path)["job"]
+        found = call("GET", delivery.path)["job"]
         delivery.with(found, delivery.checkpoint_ref? ? saved(delivery) : nil)
       end
 
       # The checkpoint that the server has. A server without checkpoints answers 404, in a form of its own: the job is
       # there, and runs without one.
       def saved(delivery)
-        transport.request("GET", "#{delivery.path}/checkpoint")
+        call("GET", "#{delivery.path}/checkpoint")
       rescue Error => e
         raise unless e.status == 404
 
@@ -138,7 +150,7 @@ module OJS
 
       def tell(path, body)
         sends ||= 0
-        transport.request("POST", path, body)
+        call("POST", path, body)
       rescue ConnectionError
         retry if (sends += 1) < SENDS
         raise

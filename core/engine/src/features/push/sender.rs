@@ -39,8 +39,8 @@ const FALLBACK: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// The shortest pause between two looks for new queues.
 const QUEUES_PAUSE: Duration = Duration::from_millis(50);
-/// The shortest and the longest pause after a look that has found nothing: a queue whose jobs others take must not make
-/// it look without end.
+/// The shortest and the longest time between a look that has found nothing and the next one: a queue whose jobs others
+/// take must not make it look without end. A queue that has been idle for longer is looked at as soon as a job arrives.
 const EMPTY_PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 /// How long it waits after a fault of the store.
 const AFTER_FAULT: Duration = Duration::from_secs(1);
@@ -162,9 +162,10 @@ impl Sender {
                     }
                 }
             };
+            let next = tokio::time::Instant::now() + empty;
             self.wait(&line, &registration, pause, &stop).await;
             tokio::select! {
-                () = tokio::time::sleep(empty) => empty = empty.saturating_mul(2).min(EMPTY_PAUSES.1),
+                () = tokio::time::sleep_until(next) => empty = empty.saturating_mul(2).min(EMPTY_PAUSES.1),
                 () = stop.cancelled() => return,
             }
         }

@@ -14,6 +14,8 @@ import java.util.concurrent.TimeoutException;
 public final class JobRunner {
     /** What a handler that was asked to stop gets to end in order, in milliseconds. */
     private static final long WIND_UP_MS = 1000;
+    /** The longest wait for an answer of the server: two calls fit into the margin before the platform's limit. */
+    private static final long CALL_MS = 2000;
 
     private final OJSWorker worker;
     private final boolean server;
@@ -67,9 +69,46 @@ public final class JobRunner {
         return worker.concurrency();
     }
 
-    /** What requests to the server are made with. */
-    public OJSClient client() {
+    private OJSClient client() {
         return worker.client();
+    }
+
+    /**
+     * Makes a call of the protocol to the server, as {@link OJSClient#request}, and waits two seconds at most: a server
+     * that hangs must not hold up a function until the platform ends it.
+     *
+     * @throws OJSException.Timeout when there is no answer by then
+     */
+    public Object call(String method, String path, Object body) {
+        return answered(client().requestAsync(method, path, body));
+    }
+
+    /** A job as the server has it, read as {@link #call} does. */
+    public Job job(String id) {
+        return answered(client().getJobAsync(id));
+    }
+
+    /** The checkpoint that the server has of a job, read as {@link #call} does. */
+    public Map<String, Object> checkpoint(String id) {
+        return answered(client().runAsync(Operation.whole("GET", Operation.at("jobs", id, "checkpoint"), null)));
+    }
+
+    private static <T> T answered(CompletableFuture<T> answer) {
+        try {
+            return answer.get(CALL_MS, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            throw late(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw late(e);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
+        }
+    }
+
+    private static OJSException late(Exception cause) {
+        OJSException.About about = new OJSException.About("timeout", true, 0, null, null, null, null);
+        return new OJSException.Timeout("the server has not answered within " + CALL_MS + " ms", about, cause);
     }
 
     /**

@@ -17,7 +17,7 @@ import org.openjobspec.OJSException;
 /** Runs single jobs, and reports the outcomes of those that a queue has brought. */
 final class Runs {
     /** How often an outcome is sent while no clear answer comes. The server takes it once. */
-    private static final int SENDS = 3;
+    private static final int SENDS = 2;
     private static final System.Logger LOG = System.getLogger("org.openjobspec");
 
     private final JobRunner runner;
@@ -89,7 +89,7 @@ final class Runs {
     private Delivery read(Delivery delivery) {
         if (!hasServer()) return null;
         try {
-            Map<String, Object> found = job(delivery).members();
+            Map<String, Object> found = runner.job(delivery.job().id()).members();
             return delivery.completed(found, delivery.refersToCheckpoint() ? saved(delivery) : null);
         } catch (OJSException.NotFound e) {
             throw e;
@@ -106,7 +106,7 @@ final class Runs {
      */
     private Map<String, Object> saved(Delivery delivery) {
         try {
-            return runner.client().getCheckpoint(delivery.job().id());
+            return runner.checkpoint(delivery.job().id());
         } catch (OJSException e) {
             if (e.status() != 404) throw e;
             LOG.log(System.Logger.Level.WARNING, "the server has no checkpoint of job {0}: the job runs without it",
@@ -122,7 +122,7 @@ final class Runs {
     boolean isStale(Delivery delivery) {
         if (!hasServer()) return false;
         try {
-            Job job = job(delivery);
+            Job job = runner.job(delivery.job().id());
             boolean runnable = "active".equals(job.state()) || "available".equals(job.state()) && !delivery.isFenced();
             return !runnable || job.attempt() > delivery.attempt();
         } catch (OJSException.NotFound e) {
@@ -132,10 +132,6 @@ final class Runs {
                     delivery.job().id(), e.getMessage());
             return false;
         }
-    }
-
-    private Job job(Delivery delivery) {
-        return runner.client().getJob(delivery.job().id());
     }
 
     /** A server that says that the job is settled, or another worker's by now, has taken note. */
@@ -166,7 +162,7 @@ final class Runs {
     private void send(String path, Map<String, Object> body) {
         for (int left = SENDS - 1; ; left--) {
             try {
-                runner.client().request("POST", path, body);
+                runner.call("POST", path, body);
                 return;
             } catch (OJSException.Connection e) {
                 if (left == 0) throw e;

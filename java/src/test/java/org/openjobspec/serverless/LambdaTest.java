@@ -13,6 +13,8 @@ import static org.openjobspec.serverless.Jobs.leased;
 import static org.openjobspec.serverless.Jobs.plain;
 import static org.openjobspec.serverless.Jobs.sqs;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -160,6 +162,17 @@ class LambdaTest {
         assertEquals("handler_error", failed.code());
         assertTrue(failed.retryable());
         assertEquals(List.of("m2"), again(alone(), sqs("m1", plain("email.send")), sqs("m2", plain("email.fail"))));
+    }
+
+    @Test
+    void aServerThatHangsDoesNotHoldUpAFunction() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            LambdaHandler handler = handler(PushHandler.builder().ojsUrl("http://127.0.0.1:" + silent.getLocalPort()));
+            long began = System.nanoTime();
+            assertEquals(List.of("m1"), again(handler, sqs("m1", plain("email.send"))));
+            Duration taken = Duration.ofNanos(System.nanoTime() - began);
+            assertTrue(taken.toSeconds() < 20, "one call alone would wait for 30 s");
+        }
     }
 
     @Test

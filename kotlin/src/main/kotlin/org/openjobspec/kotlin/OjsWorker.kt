@@ -19,7 +19,7 @@ public fun interface ArgsTransform {
 /** Fetches jobs and runs their handlers, each in a coroutine of its own. The function of the same name makes one. */
 public class OjsWorker private constructor(
     internal val client: OjsClient,
-    private val dispatcher: CoroutineDispatcher?,
+    internal val dispatcher: CoroutineDispatcher?,
     private val settings: Map<String, Any?>,
 ) : Registering<OjsWorker>(), AutoCloseable {
     /** The layers around every handler, to be arranged before the start. */
@@ -27,7 +27,10 @@ public class OjsWorker private constructor(
 
     /** The queues, in order of preference. */
     public val queues: List<String> = itemsOf(settings["queues"]).map { it as String }
-    private val concurrency = (settings["concurrency"] as Number).toInt()
+    internal val concurrency = (settings["concurrency"] as Number).toInt()
+
+    /** Whether jobs of types without a handler go back to their queue. */
+    internal val releasesUnknownTypes: Boolean get() = settings["unknown_types"] == UnknownTypes.RELEASE.word
     private val handlers = HashMap<String, JobHandler>()
     private val versions = HashMap<String, Versions>()
     private val completed = ArrayList<suspend (JobContext) -> Unit>()
@@ -138,7 +141,7 @@ public class OjsWorker private constructor(
     }
 
     /** Tells the listeners, also where the handler's coroutine is cancelled. */
-    private suspend fun ended(ctx: JobContext, thrown: Throwable?) {
+    internal suspend fun ended(ctx: JobContext, thrown: Throwable?) {
         if (if (thrown == null) completed.isEmpty() else failed.isEmpty()) return
         withContext(NonCancellable) {
             try {

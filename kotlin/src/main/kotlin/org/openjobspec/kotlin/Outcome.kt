@@ -77,6 +77,12 @@ internal class Outcome(val token: Long, val kind: Int, val payload: ByteArray, v
                 false,
             )
 
+        /** The job fails before a handler of it has run, or because its handler does not end. */
+        fun refused(code: String, type: String, message: String, retryable: Boolean): Outcome {
+            val about = given("code" to code, "type" to type, "message" to clean(message), "retryable" to retryable)
+            return Outcome(0, Kind.FAILED, jsonText(about).encodeToByteArray())
+        }
+
         private fun failed(
             token: Long,
             thrown: Throwable,
