@@ -35,7 +35,7 @@ static bool contains(ojs_slice slice, const char *text) {
     return length == 0;
 }
 
-static void fails(ojs_error *error, ojs_class class_, const char *text, const char *what, int line) {
+static inline void fails(ojs_error *error, ojs_class class_, const char *text, const char *what, int line) {
     ojs_slice message = ojs_error_message(error);
     bool good = error && ojs_error_class(error) == class_ && contains(message, text);
     if (!good) printf("line %d: class %d, %.*s\n", line, (int)ojs_error_class(error), (int)message.len, message.ptr ? (const char *)message.ptr : "");
