@@ -17,6 +17,8 @@ if place.scheme == "mysql"
 else
   dialect = "postgresql"
   connection = PG.connect(url)
+  # "relation already exists, skipping" is what all but the first are told.
+  connection.set_notice_processor { |_| nil }
 end
 puts "ready"
 while (line = $stdin.gets)
