@@ -101,8 +101,8 @@ func runTogether(ctx context.Context, db *sql.DB, statements []relayStatement) (
 	return answers, nil
 }
 
-// beginOnIdle begins on a connection of the pool. One that somebody has given back in the middle of a transaction would show rows that are
-// not committed: it is thrown away, and SQLite rolls back.
+// beginOnIdle begins on a connection of the pool. One that was given back in the middle of a transaction would
+// show rows that are not committed: it is thrown away, and SQLite rolls back.
 func beginOnIdle(ctx context.Context, db *sql.DB, begin string) (*sql.Conn, error) {
 	for {
 		connection, err := db.Conn(ctx)

@@ -119,7 +119,7 @@ enum ojs_pull
     OJS_PULL_JOBS = 0,
     // Nothing within the time.
     OJS_PULL_TIMED_OUT = 1,
-    // Somebody called ojs_worker_unblock().
+    // ojs_worker_unblock() was called.
     OJS_PULL_UNBLOCKED = 2,
     // The worker is over: leave the loop.
     OJS_PULL_CLOSED = 3,
@@ -182,7 +182,7 @@ typedef uint32_t ojs_phase;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Bytes that somebody else owns. `ptr` may be NULL when `len` is 0.
+// Bytes that are lent: their owner frees them. `ptr` may be NULL when `len` is 0.
 typedef struct {
     // The first byte.
     const uint8_t *ptr;

@@ -331,41 +331,45 @@ export interface TransportResponse {
 export interface ConnectionOptions {
   /** `http://host:8080`, `https://…`, `sqlite:jobs.db`, `memory:`; without it `OJS_URL`, else `http://localhost:8080`. */
   url?: string;
-  /** Bearer token; without it `OJS_AUTH_TOKEN`. */
+  // gen:node/settings.d.j2:client (make gen; do not edit)
+  /** The bearer token. Without it `OJS_AUTH_TOKEN`. */
   authToken?: string;
-  /** The same. */
-  auth?: string;
+  /** Further headers of every request. */
   headers?: Record<string, string>;
-  /** For a whole call. */
+  /** The tenant of all requests: the client sees and changes what belongs to it, and its jobs are the tenant's. */
+  tenant?: string;
+  /** For a whole call; a long poll's wait is added. Without it `30 s`. */
   timeout?: Duration;
-  /** For connecting. */
+  /** For connecting. Without it `5 s`. */
   connectTimeout?: Duration;
-  /** How often a request that did not arrive is sent, the first time included. */
+  /** How often a request that did not arrive is sent, the first time included. Without it `5`. */
   maxSends?: number;
-  /** The same. */
-  retryConfig?: { maxAttempts?: number };
-  /** Certificates to trust, a PEM file. */
+  /** Certificates to trust, a PEM file. Without it `OJS_TLS_CA_FILE`. */
   caFile?: string;
-  /** The client's own certificate, PEM files. */
+  /** The client's own certificate and its key, PEM files. Without it `OJS_TLS_CERT_FILE` and `OJS_TLS_KEY_FILE`. */
   clientCert?: { cert: string; key: string };
   /**
-   * Encrypts the arguments of jobs, and decrypts them in workers: names and keys of 32 bytes, or `name:key,name:key` (hexadecimal or
-   * base64). The first key is the one for new jobs. Without it `OJS_ENCRYPTION_KEYS`.
+   * Encrypts the arguments of jobs, and decrypts them in workers; the first key is the one for new jobs.
+   * `name:key,name:key`, where a key is 64 hexadecimal characters, or base64 of 32 bytes. Without it
+   * `OJS_ENCRYPTION_KEYS`.
    */
   encryptionKeys?: Record<string, Uint8Array> | string;
   /**
-   * Most bytes of one answer; without it `OJS_MAX_RESPONSE_BYTES`, else 268,435,456 (256 MiB). A longer one is an
-   * error.
+   * Most bytes of one answer (256 MiB); a longer one is an error, and what it asked for may have happened. Without
+   * it `OJS_MAX_RESPONSE_BYTES`, else `268435456`.
    */
   maxResponseBytes?: number;
-  /** The tenant whose requests these are: it sees and changes what belongs to it, and its jobs are the tenant's. */
-  tenant?: string;
   /**
    * `environment`: requests go through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names; `none`: those
-   * variables are not read. Without it `OJS_PROXY`, else `environment`. Requests to a loopback address go through
-   * none.
+   * variables are not read. Requests to a loopback address go through none. Without it `OJS_PROXY`, else
+   * `environment`.
    */
   proxy?: 'environment' | 'none';
+  // gen:end
+  /** The same as `authToken`. */
+  auth?: string;
+  /** The same as `maxSends`. */
+  retryConfig?: { maxAttempts?: number };
   /** Replaces the network. */
   transport?: Transport;
 }
@@ -909,42 +913,48 @@ export interface Cron {
 export interface WorkerOptions extends ConnectionOptions {
   /** Shares this client's connection. */
   client?: OJSClient;
-  /** In order of preference; without it `OJS_QUEUE`, else `default`. */
+  // gen:node/settings.d.j2:worker (make gen; do not edit)
+  /** In order of preference. Without it `OJS_QUEUE`, else `default`. */
   queues?: string | readonly string[];
-  /** Handlers at a time; without it `OJS_CONCURRENCY`, else 10. */
+  /** Handlers at a time. Without it `OJS_CONCURRENCY`, else `10`. */
   concurrency?: number;
-  /** The longest pause between fetches, where a server cannot wake a worker. */
-  pollInterval?: Duration;
-  /** Between heartbeats; 5 seconds. */
+  /** Its name on the server; without it a random one. */
+  workerId?: string;
+  /** Between heartbeats. Without it `5 s`. */
   heartbeatInterval?: Duration;
-  /** How long a silent worker keeps a job; 30 seconds. */
+  /** How long a silent worker keeps a job. Without it `30 s`. */
   visibilityTimeout?: Duration;
-  /** How long running handlers may finish after a stop; 25 seconds. */
-  shutdownTimeout?: Duration;
-  /** The same. */
+  /**
+   * How long running handlers may finish after a stop. With 0 they are cancelled at once. Without it
+   * `OJS_SHUTDOWN_TIMEOUT`, else `25 s`.
+   */
   gracePeriod?: Duration;
   /**
-   * How long the outcomes of jobs may take to reach the server after the grace period; as long as
-   * `visibilityTimeout`, at most 30 seconds.
+   * How long the outcomes of jobs may take to reach the server after the grace period. Without it as long as the
+   * visibility timeout, at most 30 s.
    */
   flushTimeout?: Duration;
-  /** Its name on the server. */
-  workerId?: string;
+  /** The longest pause between fetches, where a server cannot wake a worker. Without it `2 s`. */
+  pollInterval?: Duration;
+  /** Labels of the worker, sent to the server. */
   labels?: readonly string[];
-  /** start() listens to SIGTERM and SIGINT, as run() does. */
-  handleSignals?: boolean;
-  /** Give unfinished jobs back when it stops; true. */
+  /** Gives unfinished jobs back when it stops; else they wait until their leases end. Without it `true`. */
   releaseOnShutdown?: boolean;
   /**
    * What happens to a job whose type has no handler: `fail` makes it a dead letter whose reason is no_handler;
-   * `release` gives it back to its queue, and no attempt is counted. `fail` without it.
+   * `release` gives it back to its queue, and no attempt is counted. Without it `fail`.
    */
   unknownTypes?: 'fail' | 'release';
   /**
-   * Asks the server only for jobs of the types that have a handler; jobs of other types that come all the same are
-   * given back. False.
+   * Asks only for jobs of the types that have a handler, where the server's manifest names `fetch_types`. Jobs of
+   * other types that come all the same are given back. Without it `false`.
    */
   onlyRegisteredTypes?: boolean;
+  // gen:end
+  /** The same as `gracePeriod`. */
+  shutdownTimeout?: Duration;
+  /** start() listens to SIGTERM and SIGINT, as run() does. */
+  handleSignals?: boolean;
 }
 
 /** Fetches jobs and runs their handlers on this thread's event loop. */

@@ -22,16 +22,18 @@ export type DatabaseHandle = object | ((...args: any[]) => any);
 
 /** How a relay works. */
 export interface RelayOptions {
-  /** The table; `ojs_outbox`. */
+  // gen:node/settings.d.j2:relay (make gen; do not edit)
+  /** The table. Without it `ojs_outbox`. */
   table?: string;
-  /** How often it looks when it is not woken; 1 s. */
+  /** How often it looks when it is not woken. Without it `1 s`. */
   pollInterval?: Duration;
-  /** Most rows in one request, 1 to 1000; 1000. */
+  /** Most rows in one request, 1 to 1000. Without it `1000`. */
   batchSize?: number;
-  /** How long rows are kept after they were sent; 24 hours. */
+  /** How long rows are kept after they were sent. Without it `24 h`. */
   retention?: Duration;
-  /** Make the tables first. */
+  /** Makes the tables first. Without it `false`. */
   migrate?: boolean;
+  // gen:end
 }
 
 /** Settings of an adapter as the specification prints them, for what comes from a file. */

@@ -25,7 +25,7 @@ case $profile in debug) flags=() ;; *) flags=(--profile "$profile") ;; esac
 
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -1)
 mkdir -p "$prefix/include" "$prefix/lib"
-cp include/ojs.h include/ojs_frame.h "$prefix/include/"
+cp include/ojs.h include/ojs_frame.h include/ojs_operations.h "$prefix/include/"
 cp "$target/$profile/libojs_c.a" "$prefix/lib/libojs.a"
 if [ "$(uname -s)" = Darwin ]; then
   cp "$target/$profile/libojs_c.dylib" "$prefix/lib/libojs.dylib"
@@ -47,8 +47,13 @@ mkdir -p "$out"
 step() { printf '\n-- %s\n' "$1"; shift; "$@"; }
 
 vectors=tests/vectors/vectors.json
-for test in ojs outbox failures layers vectors worker_vectors; do
-  case $test in layers | vectors) with=("$vectors") ;; worker_vectors) with=("$vectors" tests/vectors/judge.py) ;; *) with=() ;; esac
+for test in ojs outbox failures layers vectors operations worker_vectors; do
+  case $test in
+    layers | vectors) with=("$vectors") ;;
+    operations) with=(tests/vectors/operations.json) ;;
+    worker_vectors) with=("$vectors" tests/vectors/judge.py) ;;
+    *) with=() ;;
+  esac
   step "$test: C11, shared" cc -std=c11 -g "${warnings[@]}" "${include[@]}" "tests/c/test_$test.c" -o "$out/$test-shared" "${shared[@]}" -lpthread
   "$out/$test-shared" "${with[@]}"
   step "$test: C++17, shared" c++ -std=c++17 -g "${warnings[@]}" "${include[@]}" -x c++ "tests/c/test_$test.c" -x none -o "$out/$test-cpp" "${shared[@]}" -lpthread

@@ -141,6 +141,9 @@ def suites() -> list[Suite]:
         Suite("languages", "node", [str(PYTHON), "examples/demo/languages.py"], needs=("python-build", "node-build", "ruby-build", "java", "go")),
         Suite("trains", "node", [str(PYTHON), "examples/trains/run.py", "python", "node", "ruby", "go", "java"],
               needs=("python-build", "node-build", "ruby-build", "java", "go")),
+        # After the adapters of Java and Go, whose drivers it takes.
+        Suite("migrations", "node", databases + [str(PYTHON), "tests/migrations/run.py"],
+              needs=("python-build", "node-build", "ruby-build", "adapter-java", "adapter-go")),
         Suite("c", "c", [*built, "scripts/c.sh", "test"], needs=("build",), minutes=40),
         Suite("java", "java", [*built, "scripts/java.sh", "test"], needs=("build",), minutes=40),
         Suite("adapter-java", "java", databases + [*built, "scripts/java.sh", "adapters"], needs=("java",), minutes=40),

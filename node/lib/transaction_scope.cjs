@@ -24,7 +24,7 @@ class Staging extends Promise {
     return super.then(onDone, onFailed);
   }
 
-  /** Looks at it without being somebody. */
+  /** Adds handlers without setting `observed`: the program itself has not looked at the result. */
   peek(onDone, onFailed) {
     return super.then(onDone, onFailed);
   }

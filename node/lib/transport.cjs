@@ -3,16 +3,15 @@
 // `request({ method, path, body, signal })` that answers `{ status, body }`; `path` is relative to /ojs/v1.
 const binding = require('./native.cjs');
 const { OJSError, OJSValidationError, fromText, native } = require('./errors.cjs');
-const { millis } = require('./durations.cjs');
 const { completed } = require('./job.cjs');
 const json = require('./json.cjs');
 const { loop } = require('./loop.cjs');
+const { CLIENT, clientSettings } = require('./settings.cjs');
 
 /** What takes the place of every connection while a test wants that; see testing.cjs. */
 const sinks = [];
 
-const SETTINGS = ['url', 'authToken', 'auth', 'headers', 'tenant', 'timeout', 'connectTimeout', 'maxSends',
-  'retryConfig', 'caFile', 'clientCert', 'encryptionKeys', 'maxResponseBytes', 'proxy'];
+const SETTINGS = ['url', ...CLIENT, 'auth', 'retryConfig'];
 
 /** Refuses settings that do not exist; `more` are those of the client or worker that connects. */
 function checkSettings(given, more = []) {
@@ -39,35 +38,12 @@ function environment() {
   return JSON.parse(native(() => binding.environment(JSON.stringify(variables))));
 }
 
-/** Seconds of a length of time, for the core. */
-function seconds(name, value) {
-  const length = millis(name, value);
-  return length === undefined ? undefined : length / 1000;
-}
-
-/** Keys as the core reads them, `name:key,name:key`. */
-function keyText(keys) {
-  if (keys === undefined || typeof keys === 'string') return keys || undefined;
-  return Object.entries(keys).map(([name, key]) => `${name}:${Buffer.from(key).toString('base64')}`).join(',');
-}
-
 /** A connection of the core; nothing is opened before its first call. */
-function connect({ url, auth, authToken = auth, headers = {}, tenant, timeout, connectTimeout, retryConfig,
-  maxSends = retryConfig?.maxAttempts, caFile, clientCert, encryptionKeys, maxResponseBytes, proxy } = {}) {
+function connect({ url, auth, retryConfig, ...given } = {}) {
   const said = environment();
-  return native(() => new binding.Connection(String(url || said.url), JSON.stringify({
-    auth_token: authToken ?? said.auth_token,
-    headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
-    tenant,
-    timeout: seconds('timeout', timeout),
-    connect_timeout: seconds('connectTimeout', connectTimeout),
-    max_sends: maxSends,
-    ca_file: caFile ?? said.ca_file,
-    client_cert: clientCert ? [clientCert.cert, clientCert.key] : said.client_cert,
-    encryption_keys: keyText(encryptionKeys) ?? said.encryption_keys,
-    max_response_bytes: maxResponseBytes ?? said.max_response_bytes,
-    proxy: proxy ?? said.proxy,
-  })));
+  const { authToken = auth, maxSends = retryConfig?.maxAttempts } = given;
+  const settings = clientSettings({ ...given, authToken, maxSends }, said);
+  return native(() => new binding.Connection(String(url || said.url), JSON.stringify(settings)));
 }
 
 /** Status and body of an answer, in whatever form a transport gave it. */
@@ -175,4 +151,4 @@ class TransportServer {
   }
 }
 
-module.exports = { checkSettings, Transport, TransportServer, connect, environment, seconds, settingsOf, sinks };
+module.exports = { checkSettings, Transport, TransportServer, connect, environment, settingsOf, sinks };

@@ -13,14 +13,14 @@ const { loop } = require('./loop.cjs');
 const logs = require('./logs.cjs');
 const { MiddlewareChain } = require('./middleware.cjs');
 const outcomes = require('./outcome.cjs');
+const { WORKER, workerSettings } = require('./settings.cjs');
 const { onSignals } = require('./signals.cjs');
 const { Task, asTask, setDefaults } = require('./task.cjs');
-const { Transport, TransportServer, checkSettings, environment, seconds, settingsOf } = require('./transport.cjs');
+const { Transport, TransportServer, checkSettings, environment, settingsOf } = require('./transport.cjs');
 const { Versions } = require('./versions.cjs');
 
 /** Settings beside those of a connection. */
-const SETTINGS = ['client', 'queues', 'concurrency', 'pollInterval', 'heartbeatInterval', 'shutdownTimeout', 'gracePeriod', 'visibilityTimeout', 'labels',
-  'workerId', 'handleSignals', 'releaseOnShutdown', 'flushTimeout', 'unknownTypes', 'onlyRegisteredTypes'];
+const SETTINGS = ['client', ...WORKER, 'shutdownTimeout', 'handleSignals'];
 /** The most jobs taken at a time. */
 const BATCH = 256;
 /** What a process that ends gives its workers, in milliseconds. */
@@ -66,10 +66,10 @@ class OJSWorker extends EventEmitter {
 
   constructor(options = {}, ...more) {
     super();
-    const { client, queues, concurrency, pollInterval, heartbeatInterval, shutdownTimeout, gracePeriod, visibilityTimeout = 30_000, labels = [],
-      workerId, handleSignals = false, releaseOnShutdown = true, flushTimeout, unknownTypes,
-      onlyRegisteredTypes = false, ...connection } = settingsOf(options, more, 'queues');
+    const given = settingsOf(options, more, 'queues');
+    const connection = Object.fromEntries(Object.entries(given).filter(([name]) => !SETTINGS.includes(name)));
     checkSettings(connection, SETTINGS);
+    const { client, queues, concurrency, shutdownTimeout, handleSignals = false } = given;
     this.#client = client;
     this.#ownTransport = client ? undefined : new Transport(connection);
     this.#handleSignals = handleSignals;
@@ -78,16 +78,7 @@ class OJSWorker extends EventEmitter {
     this.#settings = {
       queues: names(queues ?? said.queues),
       concurrency: slots(concurrency ?? said.concurrency),
-      worker_id: workerId,
-      heartbeat_interval: seconds('heartbeatInterval', heartbeatInterval),
-      visibility_timeout: seconds('visibilityTimeout', visibilityTimeout),
-      grace_period: seconds('gracePeriod', gracePeriod ?? shutdownTimeout) ?? said.grace_period,
-      flush_timeout: seconds('flushTimeout', flushTimeout),
-      poll_interval: seconds('pollInterval', pollInterval),
-      labels: [...labels],
-      release_on_shutdown: releaseOnShutdown,
-      unknown_types: unknownTypes,
-      only_registered_types: onlyRegisteredTypes,
+      ...workerSettings({ ...given, gracePeriod: given.gracePeriod ?? shutdownTimeout }, said),
     };
   }
 

@@ -59,19 +59,19 @@ class OJSError(Exception):
         message = redacted(message)
         super().__init__(message)
         self.message = message
-        #: The machine-readable code, as the server wrote it.
+        #: Machine-readable, as the server wrote it, such as ``not_found``.
         self.code = self._code if code is None else code
         #: Whether the same call may succeed later.
         self.retryable = retryable
-        #: The status of HTTP; 0 when there was no answer.
+        #: The HTTP status; 0 when there was no answer.
         self.status = status
-        #: Structured context; None where there is none.
+        #: More about the error, in the forms of JSON; None when there is no more.
         self.details = details
-        #: What to do next, in the server's words.
+        #: What to do next, in the server's words; None when the server gave no hint.
         self.hint = hint
-        #: What the server's log calls the request.
+        #: The name of the request in the server's log; None when the server gave none.
         self.request_id = request_id
-        #: The number of the code in the catalogue of OJS errors, such as ``OJS-3000``.
+        #: The number of the code in the catalogue of OJS errors, such as ``OJS-3000``; None when it has none.
         self.numeric = numeric
 
     def __str__(self) -> str:

@@ -28,7 +28,8 @@ def described(soname: str) -> Files:
 def make(context: Context) -> list[Path]:
     """Writes ojs-c-VERSION-PLATFORM.tar.gz, to be unpacked into a prefix such as /usr/local."""
     shared = Content(context.natives.shared("ojs_c"), executable=True)
-    files: Files = {f"include/{name}": Content(ROOT / "include" / name) for name in ("ojs.h", "ojs_frame.h")}
+    headers = ("ojs.h", "ojs_frame.h", "ojs_operations.h")
+    files: Files = {f"include/{name}": Content(ROOT / "include" / name) for name in headers}
     files["lib/libojs.a"] = Content(context.natives.archive())
     if context.platform.system == "macos":
         files |= {"lib/libojs.dylib": shared, **described("libojs.dylib")}

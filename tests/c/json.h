@@ -140,7 +140,7 @@ static inline void push_value(text_t *out, value_t value) {
 }
 
 // The characters of a string. Only escapes that the vectors have.
-static text_t unescaped(value_t value) {
+static inline text_t unescaped(value_t value) {
     text_t out = {NULL, 0};
     ojs_slice slice = raw(value);
     push(&out, "", 0);

@@ -38,6 +38,23 @@ class Sizes(unittest.TestCase):
         self.assertIn("take it out of EXCEPTIONS", self.wrong(big=501)[0])
         self.assertIn("does not exist", self.wrong(gone=600)[0])
 
+    def test_a_function_of_more_than_60_lines_is_found(self) -> None:
+        body = {"py": "    x = 1\n", "rs": "    call();\n", "go": "\tcall()\n", "rb": "  call\n"}
+        form = {
+            "py": "def one(\n    a: int,\n) -> None:\n{}\n\ndef next() -> None:\n    pass\n",
+            "rs": "trait T {{\n    fn declared(\n        &self,\n    );\n}}\n\npub(crate) async fn one() {{\n{}}}\n",
+            "go": "func (t *T) one() {{\n{}}}\n",
+            "rb": "def one(a)\n{}end\n\ndef short = call\n",
+        }
+        head = {"py": 3, "rs": 2, "go": 2, "rb": 2}
+        for ending, text in form.items():
+            most = 60 - head[ending]
+            self.write(f"a.{ending}", text.format(body[ending] * most))
+            self.assertEqual(self.wrong(), [], ending)
+            self.write(f"a.{ending}", text.format(body[ending] * (most + 1)))
+            self.assertEqual(self.wrong(), [f"a.{ending}:one: 61 lines; split it by noun, 60 is the most"])
+            (self.root / f"a.{ending}").unlink()
+
     def test_generated_lines_do_not_count(self) -> None:
         part = "# gen:python/options.j2 (make gen; do not edit)\n" + LONG * 300 + "# gen:end\n"
         self.write("parts.py", part + "x = 1\n" * 400)
@@ -49,7 +66,7 @@ class Sizes(unittest.TestCase):
         self.write("old.py", LONG)
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", "first")
-        self.write("moved/new.py", "    " + LONG)
+        self.write("moved/new.py", "if True:\n    " + LONG)
         self.write("old.py", "")
         self.assertEqual(self.wrong(), [])
         self.write("old.py", LONG.replace("a word", "a ward"))

@@ -71,6 +71,30 @@ def lint_partial(want, scope):
 
 def lint_step(step, scope):
     """Raise Unsupported for anything unknown; return how many real expectations it has."""
+    lint_fields(step)
+    action, a, e = step["action"], step.get("assertions"), step.get("expect")
+    kind = action.upper()
+    if kind == "WAIT":
+        if a or e:
+            raise Unsupported("assertions on a WAIT step are never evaluated")
+        return 0
+    if kind == "ASSERT":
+        if not a or e:
+            raise Unsupported("ASSERT step without assertions")
+        return lint_relations(a, scope)
+    if action in ABSTRACT:
+        if not isinstance(step.get("request"), dict) or a is not None or "path" in step or "body" in step:
+            raise Unsupported(f"abstract step {action!r} without a plain request")
+        scope.fill(step["request"])
+    elif kind in HTTP_METHODS:
+        lint_http(step, scope)
+    else:
+        raise Unsupported(f"action {action!r}")
+    return (0 if a is None else lint_assertions(a, scope)) + (0 if e is None else lint_expect(e, scope))
+
+
+def lint_fields(step):
+    """The fields of a step, and the types of their values."""
     unknown = {k for k in step if k not in STEP_KEYS and not is_comment(k)}
     if unknown:
         raise Unsupported(f"step field(s) {sorted(unknown)}")
@@ -85,97 +109,98 @@ def lint_step(step, scope):
     a, e = step.get("assertions"), step.get("expect")
     if not isinstance(a, (dict, type(None))) or not isinstance(e, (dict, type(None))):
         raise Unsupported("assertions or expect is not an object")
-    kind = action.upper()
+
+
+def lint_relations(assertions, scope):
+    """The assertions of an ASSERT step, which compare what earlier steps got."""
     count = 0
-    if kind == "WAIT":
-        if a or e:
-            raise Unsupported("assertions on a WAIT step are never evaluated")
-        return 0
-    if kind == "ASSERT":
-        if not a or e:
-            raise Unsupported("ASSERT step without assertions")
-        for key, arg in a.items():
-            if is_comment(key):
-                continue
-            if key == "exclusive_claim":
-                if not isinstance(arg, dict) or set(arg) - {"job_id", "fetches", "exactly_one_has_job", "exactly_one_empty"} \
-                        or not isinstance(arg.get("fetches"), list) or not isinstance(arg.get("job_id"), str) \
-                        or not (arg.get("exactly_one_has_job") is True or arg.get("exactly_one_empty") is True):
-                    raise Unsupported(f"exclusive_claim {show(arg)}")
-                scope.fill(arg)
-            elif key == "equality":
-                if not isinstance(arg, dict) or not arg:
-                    raise Unsupported(f"equality {show(arg)}")
-                for left, right in arg.items():
-                    for side in (left, right):
-                        ref = strip_reference(side)
-                        scope.value(ref)
-            else:
-                raise Unsupported(f"ASSERT {key!r}")
+    for key, arg in assertions.items():
+        if is_comment(key):
+            continue
+        if key == "exclusive_claim":
+            if not isinstance(arg, dict) or set(arg) - {"job_id", "fetches", "exactly_one_has_job", "exactly_one_empty"} \
+                    or not isinstance(arg.get("fetches"), list) or not isinstance(arg.get("job_id"), str) \
+                    or not (arg.get("exactly_one_has_job") is True or arg.get("exactly_one_empty") is True):
+                raise Unsupported(f"exclusive_claim {show(arg)}")
+            scope.fill(arg)
+        elif key == "equality":
+            if not isinstance(arg, dict) or not arg:
+                raise Unsupported(f"equality {show(arg)}")
+            for left, right in arg.items():
+                for side in (left, right):
+                    scope.value(strip_reference(side))
+        else:
+            raise Unsupported(f"ASSERT {key!r}")
+        count += 1
+    return count
+
+
+def lint_http(step, scope):
+    """The request of an HTTP step."""
+    if "request" in step or "store" in step:
+        raise Unsupported(f"request/store on an HTTP step {step['action']!r}")
+    if not isinstance(step.get("path"), str) or not step["path"].startswith("/"):
+        raise Unsupported(f"path {step.get('path')!r}")
+    scope.text(step["path"])
+    scope.fill(step.get("body"))
+    if "raw_body" in step and ("body" in step or not isinstance(step["raw_body"], str)):
+        raise Unsupported("raw_body")
+    if not all(isinstance(v, str) for v in (step.get("headers") or {}).values()):
+        raise Unsupported("headers")
+
+
+def lint_assertions(assertions, scope):
+    """What is asserted of an answer; returns how many expectations that is."""
+    unknown = {k for k in assertions if k not in ASSERT_KEYS and not is_comment(k)}
+    if unknown:
+        raise Unsupported(f"assertion(s) {sorted(unknown)}")
+    count = 0
+    for key in ("status", "status_in", "status_one_of"):
+        if key in assertions:
+            holds_status(assertions[key])
             count += 1
-        return count
-    if action in ABSTRACT:
-        if not isinstance(step.get("request"), dict) or a is not None or "path" in step or "body" in step:
-            raise Unsupported(f"abstract step {action!r} without a plain request")
-        scope.fill(step["request"])
-    elif kind in HTTP_METHODS:
-        if "request" in step or "store" in step:
-            raise Unsupported(f"request/store on an HTTP step {action!r}")
-        if not isinstance(step.get("path"), str) or not step["path"].startswith("/"):
-            raise Unsupported(f"path {step.get('path')!r}")
-        scope.text(step["path"])
-        scope.fill(step.get("body"))
-        if "raw_body" in step and ("body" in step or not isinstance(step["raw_body"], str)):
-            raise Unsupported("raw_body")
-        if not all(isinstance(v, str) for v in (step.get("headers") or {}).values()):
-            raise Unsupported("headers")
-    else:
-        raise Unsupported(f"action {action!r}")
-    if a is not None:
-        unknown = {k for k in a if k not in ASSERT_KEYS and not is_comment(k)}
-        if unknown:
-            raise Unsupported(f"assertion(s) {sorted(unknown)}")
-        for key in ("status", "status_in", "status_one_of"):
-            if key in a:
-                holds_status(a[key])
-                count += 1
-        if a.get("body") is not None:
-            lint_body(a["body"], scope)
-            count += len(a["body"])
-        for path in a.get("body_absent") or []:
-            parse_path(path)
-            count += 1
-        for text in a.get("body_contains") or []:
-            if not isinstance(text, str):
-                raise Unsupported("body_contains")
-            count += 1
-        for m in (a.get("headers") or {}).values():
-            for values in ([], ["x"]):
-                try:
-                    check_header(m, values)
-                except Mismatch:
-                    pass
-            count += 1
-        t = a.get("timing_ms")
-        if t is not None:
-            if not isinstance(t, dict) or not t or set(t) - {"less_than", "greater_than", "approximate"} \
-                    or not all(is_number(v) for v in t.values()):
-                raise Unsupported(f"timing_ms {show(t)}")
-            count += 1
-    if e is not None:
-        for key, m in e.items():
-            if is_comment(key):
-                continue
-            if key in ("status", "status_in", "status_one_of"):
-                holds_status(m)
-            elif key == "body" and isinstance(m, dict):
-                lint_partial(m, scope)
-            elif key.startswith("body."):
-                parse_path(scope.text(key[len("body."):]))
-                lint_matcher(scope.fill(m, literal=True))
-            else:
-                raise Unsupported(f"expect {key!r}")
-            count += 1
+    if assertions.get("body") is not None:
+        lint_body(assertions["body"], scope)
+        count += len(assertions["body"])
+    for path in assertions.get("body_absent") or []:
+        parse_path(path)
+        count += 1
+    for text in assertions.get("body_contains") or []:
+        if not isinstance(text, str):
+            raise Unsupported("body_contains")
+        count += 1
+    for m in (assertions.get("headers") or {}).values():
+        for values in ([], ["x"]):
+            try:
+                check_header(m, values)
+            except Mismatch:
+                pass
+        count += 1
+    t = assertions.get("timing_ms")
+    if t is not None:
+        if not isinstance(t, dict) or not t or set(t) - {"less_than", "greater_than", "approximate"} \
+                or not all(is_number(v) for v in t.values()):
+            raise Unsupported(f"timing_ms {show(t)}")
+        count += 1
+    return count
+
+
+def lint_expect(expect, scope):
+    """The same in the other form, whose keys are paths."""
+    count = 0
+    for key, m in expect.items():
+        if is_comment(key):
+            continue
+        if key in ("status", "status_in", "status_one_of"):
+            holds_status(m)
+        elif key == "body" and isinstance(m, dict):
+            lint_partial(m, scope)
+        elif key.startswith("body."):
+            parse_path(scope.text(key[len("body."):]))
+            lint_matcher(scope.fill(m, literal=True))
+        else:
+            raise Unsupported(f"expect {key!r}")
+        count += 1
     return count
 
 

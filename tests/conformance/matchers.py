@@ -40,6 +40,20 @@ def _need(kind, v, what):
         raise Mismatch(f"expected {what}, got {show(v)}")
 
 
+def _check_array(m, v):
+    _need("array", v, m)
+    if g := _LENGTH.fullmatch(m):
+        want = int(g[2] or g[3])
+        if len(v) < want or (len(v) != want and g[1] == "length"):
+            raise Mismatch(f"expected {m}, got an array of {len(v)}")
+    elif m.startswith(("contains:", "not_contains:")):
+        want = m.split(":", 1)[1]
+        if any(as_text(item) == want for item in v) != m.startswith("contains:"):
+            raise Mismatch(f"expected {m}, got {show(v)}")
+    elif bool(v) != (m == "array:nonempty"):
+        raise Mismatch(f"expected {m}, got an array of {len(v)}")
+
+
 def check_text(m, v):
     if isinstance(m, Literal):
         if v != str(m) or not isinstance(v, str):
@@ -69,6 +83,8 @@ def check_text(m, v):
         _need("string", v, m)
         if not regex.search(v):
             raise Mismatch(f"expected {m}, got {show(v)}")
+    elif m in ("array:nonempty", "array:empty") or _LENGTH.fullmatch(m) or m.startswith(("contains:", "not_contains:")):
+        _check_array(m, v)
     elif m in ("number:positive", "number:non_negative"):
         _need("number", v, m)
         if v < 0 or (v == 0 and m == "number:positive"):
@@ -76,21 +92,6 @@ def check_text(m, v):
     elif g := RANGE.fullmatch(m):
         _need("number", v, m)
         if not float(g[1]) <= v <= float(g[2]):
-            raise Mismatch(f"expected {m}, got {show(v)}")
-    elif m in ("array:nonempty", "array:empty"):
-        _need("array", v, m)
-        if bool(v) != (m == "array:nonempty"):
-            raise Mismatch(f"expected {m}, got an array of {len(v)}")
-    elif g := _LENGTH.fullmatch(m):
-        want = int(g[2] or g[3])
-        _need("array", v, m)
-        if len(v) < want or (len(v) != want and g[1] == "length"):
-            raise Mismatch(f"expected {m}, got an array of {len(v)}")
-    elif m.startswith(("contains:", "not_contains:")):
-        positive = m.startswith("contains:")
-        want = m.split(":", 1)[1]
-        _need("array", v, m)
-        if any(as_text(item) == want for item in v) != positive:
             raise Mismatch(f"expected {m}, got {show(v)}")
     elif g := APPROX.fullmatch(m):
         want = float(g[1])

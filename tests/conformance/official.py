@@ -224,6 +224,32 @@ def go_match(m, v):
     return True
 
 
+def go_match_status(m, code):
+    if m is None:
+        return code == 0
+    if isinstance(m, int) and not isinstance(m, bool):
+        return code == m
+    if isinstance(m, str) and m.startswith("one_of:"):
+        parts = [go_int(p.strip()) for p in m[7:].split(",")]
+        return code in parts and None not in parts[:parts.index(code)]
+    if isinstance(m, str):
+        return go_match_text(m, code)
+    return isinstance(m, dict) and isinstance(m.get("$in"), list) and code in m["$in"]
+
+
+def go_header_checks(headers, answer):
+    for name, m in headers.items():
+        got = (answer.header(name) or [""])[0]
+        if isinstance(m, dict) and m and all(isinstance(x, str) for x in m.values()):
+            if "$match" in m:
+                if not go_regex(m["$match"], got):
+                    yield f"header {name}", f"expected {show(m)}, got {show(got)}"
+                continue
+            m = m.get("$eq")
+        if isinstance(m, str) and m != got:
+            yield f"header {name}", f"expected {show(m)}, got {show(got)}"
+
+
 class OfficialRun(Run):
     def execute(self):
         self.parsed = {}
@@ -318,67 +344,49 @@ class OfficialRun(Run):
         return [Failure(name, f, m) for f, m in self.go_checks(a, answer, doc)] if a else []
 
     def go_checks(self, a, answer, doc):
-        if "status" in a:
-            m, code, ok = a["status"], answer.status, False
-            if m is None:
-                ok = code == 0
-            elif isinstance(m, int) and not isinstance(m, bool):
-                ok = code == m
-            elif isinstance(m, str) and m.startswith("one_of:"):
-                parts = [go_int(p.strip()) for p in m[7:].split(",")]
-                ok = code in parts and None not in parts[:parts.index(code)]
-            elif isinstance(m, str):
-                ok = go_match_text(m, code)
-            elif isinstance(m, dict) and isinstance(m.get("$in"), list):
-                ok = code in m["$in"]
-            if not ok:
-                yield "status", f"expected {show(m)}, got {code} {self.excerpt(answer)}"
+        if "status" in a and not go_match_status(a["status"], answer.status):
+            yield "status", f"expected {show(a['status'])}, got {answer.status} {self.excerpt(answer)}"
         if a.get("status_in") and answer.status not in a["status_in"]:
             yield "status", f"expected one of {a['status_in']}, got {answer.status}"
-        body = a.get("body")
-        if body is not None:
-            if isinstance(body.get("$or"), list):
-                def alternative(alt):
-                    for p, m in alt.items():
-                        ok, m = self.go_matcher(m)
-                        try:
-                            if not ok or not go_match(m, go_lookup(p, doc if doc is not None else {})):
-                                return False
-                        except KeyError:
-                            return False
-                    return True
-                if not any(isinstance(alt, dict) and alternative(alt) for alt in body["$or"]):
-                    yield "$or", "no $or alternative matched"
-            if doc is not None:
-                for path, m in body.items():
-                    if path.startswith("$") and not path.startswith("$."):
-                        continue
-                    ok, m = self.go_matcher(m)
-                    try:
-                        v = go_lookup(self.go_fill(path), doc)
-                    except KeyError:
-                        if m != "absent":
-                            yield path, "failed to resolve the path"
-                        continue
-                    if not ok or not go_match(m, v):
-                        yield path, f"expected {show(m)}, got {show(v)}"
+        if a.get("body") is not None:
+            yield from self.go_body_checks(a["body"], doc)
         for path in a.get("body_absent") or []:
             try:
                 if go_lookup(path, doc if doc is not None else {}) is not None:
                     yield path, "expected no value"
             except KeyError:
                 pass
-        for name, m in (a.get("headers") or {}).items():
-            got = (answer.header(name) or [""])[0]
-            if isinstance(m, dict) and m and all(isinstance(x, str) for x in m.values()):
-                if "$match" in m:
-                    if not go_regex(m["$match"], got):
-                        yield f"header {name}", f"expected {show(m)}, got {show(got)}"
-                    continue
-                m = m.get("$eq")
-            if isinstance(m, str) and m != got:
-                yield f"header {name}", f"expected {show(m)}, got {show(got)}"
+        yield from go_header_checks(a.get("headers") or {}, answer)
         yield from self.timing_checks(a.get("timing_ms") or {}, answer.duration_ms)
         for part in a.get("body_contains") or []:
             if part not in answer.raw.decode("utf-8", "replace"):
                 yield "body_contains", f"the answer does not contain {part!r}"
+
+    def go_body_checks(self, body, doc):
+        if isinstance(body.get("$or"), list):
+            if not any(isinstance(alternative, dict) and self.go_all(alternative, doc) for alternative in body["$or"]):
+                yield "$or", "no $or alternative matched"
+        if doc is None:
+            return
+        for path, m in body.items():
+            if path.startswith("$") and not path.startswith("$."):
+                continue
+            ok, m = self.go_matcher(m)
+            try:
+                v = go_lookup(self.go_fill(path), doc)
+            except KeyError:
+                if m != "absent":
+                    yield path, "failed to resolve the path"
+                continue
+            if not ok or not go_match(m, v):
+                yield path, f"expected {show(m)}, got {show(v)}"
+
+    def go_all(self, alternative, doc):
+        for path, m in alternative.items():
+            ok, m = self.go_matcher(m)
+            try:
+                if not ok or not go_match(m, go_lookup(path, doc if doc is not None else {})):
+                    return False
+            except KeyError:
+                return False
+        return True

@@ -7,6 +7,34 @@ from values import MISSING, Unsupported
 _FILTER = re.compile(r"""\?\(@\.([A-Za-z_][\w.-]*)\s*==\s*('[^']*'|"[^"]*"|[^'")]+)\)\Z""")
 
 
+def _closed(text, start, path):
+    """Where the bracket ends that begins at start; one within quotes does not count."""
+    end, quote = start + 1, None
+    while end < len(text) and (quote or text[end] != "]"):
+        if quote:
+            quote = None if text[end] == quote else quote
+        elif text[end] in "'\"":
+            quote = text[end]
+        end += 1
+    if end >= len(text):
+        raise Unsupported(f"unclosed bracket in path {path!r}")
+    return end
+
+
+def _bracket(inner, path):
+    """The token of what stands in brackets."""
+    if inner == "*":
+        return "each", None
+    if re.fullmatch(r"\d+", inner):
+        return "index", int(inner)
+    if len(inner) >= 2 and inner[0] == inner[-1] and inner[0] in "'\"":
+        return "exact", inner[1:-1]
+    if m := _FILTER.match(inner):
+        want = m[2]
+        return "filter", (m[1], want[1:-1] if want[0] in "'\"" else want)
+    raise Unsupported(f"path segment [{inner}] in {path!r}")
+
+
 def parse_path(path):
     """'$.jobs[0].meta["a.b"]' -> [('key','jobs'),('index',0),('key','meta'),('exact','a.b')]."""
     text = path
@@ -21,29 +49,8 @@ def parse_path(path):
     while i < n:
         c = text[i]
         if c == "[":
-            end, quote = i + 1, None
-            while end < n and (quote or text[end] != "]"):
-                if quote:
-                    quote = None if text[end] == quote else quote
-                elif text[end] in "'\"":
-                    quote = text[end]
-                end += 1
-            if end >= n:
-                raise Unsupported(f"unclosed bracket in path {path!r}")
-            inner = text[i + 1:end].strip()
-            if inner == "*":
-                tokens.append(("each", None))
-            elif re.fullmatch(r"\d+", inner):
-                tokens.append(("index", int(inner)))
-            elif len(inner) >= 2 and inner[0] == inner[-1] and inner[0] in "'\"":
-                tokens.append(("exact", inner[1:-1]))
-            elif m := _FILTER.match(inner):
-                want = m[2]
-                if want[0] in "'\"":
-                    want = want[1:-1]
-                tokens.append(("filter", (m[1], want)))
-            else:
-                raise Unsupported(f"path segment [{inner}] in {path!r}")
+            end = _closed(text, i, path)
+            tokens.append(_bracket(text[i + 1:end].strip(), path))
             i = end + 1
             expect_key = False
         elif c == ".":

@@ -152,7 +152,8 @@ def report(results, opts, patched):
     return count
 
 
-def main():
+def parser():
+    """The arguments."""
     p = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], allow_abbrev=False)
     p.add_argument("--url", help="base URL of the server under test")
     p.add_argument("--suites", required=True, type=Path, help="directory of test case files")
@@ -175,6 +176,11 @@ def main():
     p.add_argument("--summary-only", action="store_true", help="print no line per failing case")
     p.add_argument("--progress", action="store_true", help="one line per finished case on stderr")
     p.add_argument("--lint", action="store_true", help="only say which cases are not understood; needs no server")
+    return p
+
+
+def options(p):
+    """What was given, checked, with what follows from it."""
     opts = p.parse_args()
     if not opts.suites.is_dir():
         p.error(f"no such directory: {opts.suites}")
@@ -184,7 +190,11 @@ def main():
         p.error("--jobs must be at least 1")
     opts.url = opts.url.rstrip("/") if opts.url else None
     opts.isolation = "none" if opts.no_isolation or opts.spawn else "reset" if opts.reset_url else "cleanup"
+    return opts
 
+
+def chosen(p, opts):
+    """All cases, the paths of those to run, and why those of them that were corrected were."""
     tests = load_suites(opts.suites)
     files = [] if opts.no_patches or opts.official else opts.patches or [
         f for f in [Path(__file__).resolve().parent / "patches.json"] if f.exists()]
@@ -196,22 +206,50 @@ def main():
         gone = sorted(listed - set(tests))
         if gone:
             p.error(f"{opts.list} names {len(gone)} case(s) not under {opts.suites}, e.g. {gone[0]}")
-    chosen = [r for r in tests if selected(r, tests[r], opts, listed)]
-    names = sorted(chosen, key=lambda r: (str(tests[r].get("test_id")), r))
+    wanted = [r for r in tests if selected(r, tests[r], opts, listed)]
+    names = sorted(wanted, key=lambda r: (str(tests[r].get("test_id")), r))
     if not names:
         p.error("no case selected")
-    patched = {r: why for r, why in patched.items() if r in names}
+    return tests, names, {r: why for r, why in patched.items() if r in names}
 
+
+def lint(tests, names):
+    """Says which cases are not understood."""
+    bad = 0
+    for rel in names:
+        problem = why_not_understood(tests[rel])
+        if problem:
+            bad += 1
+            print(f"ERROR {tests[rel].get('test_id')} {rel}: not understood: {problem}")
+    print(f"{len(names) - bad} understood, {bad} not")
+    return 1 if bad else 0
+
+
+def write_report(results, opts, patched, count, seconds):
+    """The report for programs."""
+    by_suite = {}
+    for r in results.values():
+        suite = r["path"].rpartition("/")[0]
+        row = by_suite.setdefault(suite, {"passed": 0, "failed": 0, "errors": 0, "skipped": 0})
+        row[{"pass": "passed", "fail": "failed", "error": "errors", "skip": "skipped"}[r["status"]]] += 1
+    opts.json.write_text(json.dumps({
+        "target": opts.url or opts.spawn, "suites": str(opts.suites),
+        "engine": "official" if opts.official else "strict", "isolation": "spawn" if opts.spawn else opts.isolation,
+        "duration_ms": int(seconds * 1000),
+        "summary": {"total": len(results), "passed": count["pass"], "failed": count["fail"] + count["error"],
+                    "errors": count["error"], "skipped": count["skip"]},
+        "by_suite": dict(sorted(by_suite.items())),
+        "patched": patched,
+        "tests": [results[r] for r in sorted(results)],
+    }, indent=1, ensure_ascii=False) + "\n")
+
+
+def main():
+    p = parser()
+    opts = options(p)
+    tests, names, patched = chosen(p, opts)
     if opts.lint:
-        bad = 0
-        for rel in names:
-            problem = why_not_understood(tests[rel])
-            if problem:
-                bad += 1
-                print(f"ERROR {tests[rel].get('test_id')} {rel}: not understood: {problem}")
-        print(f"{len(names) - bad} understood, {bad} not")
-        return 1 if bad else 0
-
+        return lint(tests, names)
     if opts.url and not opts.spawn and not answers(opts.url):
         print(f"run.py: nothing answers at {opts.url}", file=sys.stderr)
         return 2
@@ -229,21 +267,7 @@ def main():
     count = report(results, opts, patched)
     failed = count["fail"] + count["error"]
     if opts.json:
-        by_suite = {}
-        for r in results.values():
-            suite = r["path"].rpartition("/")[0]
-            row = by_suite.setdefault(suite, {"passed": 0, "failed": 0, "errors": 0, "skipped": 0})
-            row[{"pass": "passed", "fail": "failed", "error": "errors", "skip": "skipped"}[r["status"]]] += 1
-        opts.json.write_text(json.dumps({
-            "target": opts.url or opts.spawn, "suites": str(opts.suites),
-            "engine": "official" if opts.official else "strict", "isolation": "spawn" if opts.spawn else opts.isolation,
-            "duration_ms": int((time.monotonic() - started) * 1000),
-            "summary": {"total": len(results), "passed": count["pass"], "failed": failed,
-                        "errors": count["error"], "skipped": count["skip"]},
-            "by_suite": dict(sorted(by_suite.items())),
-            "patched": patched,
-            "tests": [results[r] for r in sorted(results)],
-        }, indent=1, ensure_ascii=False) + "\n")
+        write_report(results, opts, patched, count, time.monotonic() - started)
     print(f"{count['pass']} passed, {failed} failed, {count['skip']} skipped")
     return 1 if failed or len(results) != len(names) else 0
 

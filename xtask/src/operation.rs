@@ -20,7 +20,7 @@ pub struct Group {
     pub name: String,
     /// In headings.
     pub title: String,
-    /// Its place among the groups.
+    /// Its place among the groups; no two have the same, or what is generated would follow the order of the folder.
     order: u32,
     /// Clients that group their methods have them in this member (`client.queues`); without it they are the client's own.
     pub part: Option<String>,
@@ -380,8 +380,15 @@ fn class_of(code: &str) -> &'static str {
     }
 }
 
-/// Every operation and route once; every type, kind and name of a parameter is known.
+/// Every place, operation and route once; every type, kind and name of a parameter is known.
 fn check(groups: &[Group]) -> Result<(), Error> {
+    let mut places = BTreeMap::new();
+    for group in groups {
+        if let Some(other) = places.insert(group.order, &group.name) {
+            let message = format!("{other}.toml and {}.toml have the same order, {}", group.name, group.order);
+            return Err(Error::Contradiction(message));
+        }
+    }
     let wrong = |what: &str, operation: &Operation, why: &str| {
         Err(Error::Contradiction(format!("{what} of the operation {} {why}", operation.name)))
     };
@@ -452,5 +459,8 @@ mod tests {
         assert!(wrong(&alias).contains("a route of the operation get is there twice"));
         assert!(wrong(&format!("{}{reply}", ID.replace("'text'", "'texd'"))).contains("the type of job_id"));
         assert!(wrong("unknown = 1").contains("jobs.toml"));
+        let group = |name: &str| parse(name.to_owned(), &format!("{HEAD}operations = []\n")).unwrap();
+        let same = check(&[group("jobs"), group("queues")]).unwrap_err().to_string();
+        assert!(same.contains("jobs.toml and queues.toml have the same order, 1"), "{same}");
     }
 }

@@ -18,7 +18,6 @@ pub const PATH: &str = "xtask/schema.toml";
 #[serde(deny_unknown_fields)]
 pub struct Schema {
     classes: Vec<Class>,
-    error_fields: Vec<ErrorField>,
     /// What a handler reads of its job from the context.
     job_context: Vec<ContextField>,
     cancel_reasons: Vec<Number>,
@@ -83,19 +82,6 @@ struct ContextField {
     in_frame: bool,
     #[serde(default)]
     optional: bool,
-    doc: String,
-}
-
-/// What every error says besides its message.
-#[derive(Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct ErrorField {
-    name: String,
-    /// `text`, `boolean`, `integer` or `value`.
-    #[serde(rename = "type")]
-    kind: String,
-    /// What it is where nothing is said; without one nothing.
-    default: Option<String>,
     doc: String,
 }
 
@@ -250,7 +236,7 @@ fn distinct<'a>(kind: &str, items: impl Iterator<Item = (&'a str, u32)>) -> Resu
 mod tests {
     use super::*;
 
-    const REST: &str = "cancel_reasons = []\nworker_states = []\noutcomes = []\njob_states = []\nwords = []\npolicies = []\nobjects = []\nerror_fields = []\njob_context = []\noptions = []\nsetting_words = []\nsettings = []\nvariables = []\nenqueue_order = { doc = '', layers = [] }\n\
+    const REST: &str = "cancel_reasons = []\nworker_states = []\noutcomes = []\njob_states = []\nwords = []\npolicies = []\nobjects = []\njob_context = []\noptions = []\nsetting_words = []\nsettings = []\nvariables = []\nenqueue_order = { doc = '', layers = [] }\n\
          frame = { version = 1, jobs = 'OJSJ', outcomes = 'OJSO', header = [], job = [], outcome = [], flags = [] }\n";
 
     fn classes(text: &str) -> Result<Schema, Error> {

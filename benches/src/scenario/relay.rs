@@ -35,61 +35,81 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let bar = plan.progress("relay", runs * 5);
     let postgres = Postgres::start(&plan.dir)?;
     report.conditions.postgres = Some(postgres.settings()?);
-    let (mut defaults, mut small) = (Vec::new(), Vec::new());
-    let (mut taken, mut handled, mut takeovers) = (Percentiles::default(), Percentiles::default(), Vec::new());
-    let (mut bare, mut staged) = (Vec::new(), Vec::new());
+    let mut found = Found::default();
     for _ in 0..runs {
-        for (batch, rates) in [(RelayOptions::default().batch_size, &mut defaults), (100, &mut small)] {
+        for (batch, rates) in [(RelayOptions::default().batch_size, &mut found.defaults), (100, &mut found.small)] {
             bar.set_message(format!("batches of {batch}"));
             rates.push(with(plan, &postgres, |setting| setting.empty(batch))?);
             bar.inc(1);
         }
         bar.set_message("1,000 rows a second");
         let (until_taken, until_handled) = with(plan, &postgres, Setting::steady)?;
-        taken.add(until_taken);
-        handled.add(until_handled);
+        found.taken.add(until_taken);
+        found.handled.add(until_handled);
         bar.inc(1);
         bar.set_message("kill -9");
-        takeovers.push(with(plan, &postgres, |setting| setting.take_over(&plan.bin))?);
+        found.takeovers.push(with(plan, &postgres, |setting| setting.take_over(&plan.bin))?);
         bar.inc(1);
         bar.set_message("transactions");
         let (without, along) = with(plan, &postgres, Setting::transactions)?;
-        bare.push(without);
-        staged.push(along);
+        found.bare.push(without);
+        found.staged.push(along);
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let server = "PostgreSQL with the outbox, SQLite server with fsync before the answer, 150 byte argument";
-    let empties =
-        |name: &str, rates: Vec<f64>| Figure::ours(name, "rows/s", Better::More, rates, format!("{ROWS} rows wait; {server}"));
-    report.add(vec![
-        empties("relay, default batches", defaults).bound(25_000.0, Some(50_000.0)),
-        empties("relay, batches of 100", small),
-    ]);
-    let steady = "1,000 transactions a second with a row each; from the end of the commit";
-    for (what, until, found, bounds) in [
-        ("commit to available", "to the server's answer that it has the job", taken, [Some(5.0), Some(25.0)]),
-        ("commit to handler", "to the worker's handler", handled, [None, None]),
-    ] {
-        for (name, samples, bound) in [("p50", found.half, bounds[0]), ("p99", found.most, bounds[1])] {
-            let figure = Figure::ours(format!("{what}, {name}"), "ms", Better::Less, samples, format!("{steady} {until}"));
-            report.add(vec![if let Some(bound) = bound { figure.bound(bound, None) } else { figure }]);
-        }
-    }
-    let killed = "two relays, the one that sends gets kill -9; until a row committed after that is sent";
-    report.add(vec![Figure::ours("take-over", "ms", Better::Less, takeovers, killed).bound(2_000.0, None)]);
-    let one = "one row into a table of the application, one connection, fsync";
-    report.add(vec![
-        Figure::ours(
-            "transaction with a job in it",
-            "ms",
-            Better::Less,
-            staged,
-            format!("{one}; and the job: one statement more"),
-        ),
-        Figure::ceiling("the same without", "ms", Better::Less, bare, one),
-    ]);
+    found.add_to(report);
     Ok(())
+}
+
+/// What the runs have measured.
+#[derive(Default)]
+struct Found {
+    /// Rows a second, by the size of a batch.
+    defaults: Vec<f64>,
+    small: Vec<f64>,
+    /// From the commit to the server, and to the handler.
+    taken: Percentiles,
+    handled: Percentiles,
+    takeovers: Vec<f64>,
+    /// Transactions without and with a job.
+    bare: Vec<f64>,
+    staged: Vec<f64>,
+}
+
+impl Found {
+    fn add_to(self, report: &mut Report) {
+        let server = "PostgreSQL with the outbox, SQLite server with fsync before the answer, 150 byte argument";
+        let empties = |name: &str, rates: Vec<f64>| {
+            Figure::ours(name, "rows/s", Better::More, rates, format!("{ROWS} rows wait; {server}"))
+        };
+        report.add(vec![
+            empties("relay, default batches", self.defaults).bound(25_000.0, Some(50_000.0)),
+            empties("relay, batches of 100", self.small),
+        ]);
+        let steady = "1,000 transactions a second with a row each; from the end of the commit";
+        for (what, until, found, bounds) in [
+            ("commit to available", "to the server's answer that it has the job", self.taken, [Some(5.0), Some(25.0)]),
+            ("commit to handler", "to the worker's handler", self.handled, [None, None]),
+        ] {
+            for (name, samples, bound) in [("p50", found.half, bounds[0]), ("p99", found.most, bounds[1])] {
+                let figure = Figure::ours(format!("{what}, {name}"), "ms", Better::Less, samples, format!("{steady} {until}"));
+                report.add(vec![if let Some(bound) = bound { figure.bound(bound, None) } else { figure }]);
+            }
+        }
+        let killed = "two relays, the one that sends gets kill -9; until a row committed after that is sent";
+        report.add(vec![Figure::ours("take-over", "ms", Better::Less, self.takeovers, killed).bound(2_000.0, None)]);
+        let one = "one row into a table of the application, one connection, fsync";
+        report.add(vec![
+            Figure::ours(
+                "transaction with a job in it",
+                "ms",
+                Better::Less,
+                self.staged,
+                format!("{one}; and the job: one statement more"),
+            ),
+            Figure::ceiling("the same without", "ms", Better::Less, self.bare, one),
+        ]);
+    }
 }
 
 /// A database with an outbox, and a server.

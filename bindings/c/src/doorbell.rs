@@ -1,4 +1,4 @@
-//! Workers on an event loop: somebody rings when there is something to do.
+//! Workers on an event loop: the library calls a function of the program when there is something to do.
 use std::ffi::c_void;
 
 use ojs_abi::doorbell::Doorbell;

@@ -5,7 +5,7 @@ use std::ptr;
 use bytes::Bytes;
 use ojs_abi::error::AbiError;
 
-/// Bytes that somebody else owns. `ptr` may be NULL when `len` is 0.
+/// Bytes that are lent: their owner frees them. `ptr` may be NULL when `len` is 0.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ojs_slice {

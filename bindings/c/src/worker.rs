@@ -142,7 +142,7 @@ pub enum ojs_pull {
     Jobs = 0,
     /// Nothing within the time.
     TimedOut = 1,
-    /// Somebody called ojs_worker_unblock().
+    /// ojs_worker_unblock() was called.
     Unblocked = 2,
     /// The worker is over: leave the loop.
     Closed = 3,

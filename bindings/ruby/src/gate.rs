@@ -48,7 +48,7 @@ where
     let interrupt = Notify::new();
     let main = ruby.thread_current().as_raw() == ruby.thread_main().as_raw();
     let slice = if main { SIGNAL_SLICE } else { Duration::MAX };
-    // A wake-up that comes early is kept until somebody waits for it.
+    // A wake-up that comes early is kept until a thread waits for it.
     let unblock = || interrupt.notify_one();
     released(ruby, export, unblock, || {
         let future = &mut future;

@@ -32,8 +32,8 @@ impl SecretUrl {
         &self.0
     }
 
-    /// A message of somebody else (a driver, a parser) about this URL, without the URL's secrets: the URL is shown as `Display` shows it,
-    /// and its password, as written or decoded, as `***`.
+    /// A message of other code (a driver, a parser) about this URL, without the URL's secrets: the URL is shown as
+    /// `Display` shows it, and its password, as written or decoded, as `***`.
     ///
     /// ```
     /// use ojs_model::redact::SecretUrl;
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_somebody_else_is_scrubbed() {
+    fn a_message_of_other_code_is_scrubbed() {
         let secret = SecretUrl::from("postgres://app:p%40ss%2Fword@db/jobs");
         assert_eq!(secret.scrub("invalid password: p@ss/word"), "invalid password: ***");
         assert_eq!(secret.scrub("in postgres://app:p%40ss%2Fword@db/jobs"), "in postgres://app:***@db/jobs");

@@ -18,13 +18,26 @@ module OJS
     # Lengths of time are seconds or text such as "5s". +client_cert+ is a certificate file and a key file. +encryption_keys+ (else
     # OJS_ENCRYPTION_KEYS) encrypts the arguments of jobs, and decrypts them in workers: <tt>{ "k-2" => 32 bytes }</tt>, or
     # <tt>name:key,name:key</tt>; the first key is the one for new jobs.
-    def initialize(url = nil, transport: nil, auth_token: nil, headers: nil, tenant: nil, timeout: nil,
-                   connect_timeout: nil, max_sends: nil, ca_file: nil, client_cert: nil, encryption_keys: nil,
+    # gen:ruby/settings.j2:client (make gen; do not edit)
+    def initialize(url = nil, transport: nil, auth_token: nil, headers: nil, tenant: nil, timeout: nil, connect_timeout: nil,
+                   max_sends: nil, ca_file: nil, client_cert: nil, encryption_keys: nil,
                    max_response_bytes: nil, proxy: nil)
-      options = { auth_token: auth_token, headers: headers, tenant: tenant, timeout: timeout,
-                  connect_timeout: connect_timeout, max_sends: max_sends, ca_file: ca_file, client_cert: client_cert,
-                  encryption_keys: encryption_keys,
-                  max_response_bytes: max_response_bytes, proxy: proxy&.to_s }.compact
+    # gen:end
+      # gen:ruby/settings.j2:client_form (make gen; do not edit)
+      options = {
+        auth_token: auth_token,
+        headers: headers,
+        tenant: tenant,
+        timeout: timeout,
+        connect_timeout: connect_timeout,
+        max_sends: max_sends,
+        ca_file: ca_file,
+        client_cert: client_cert,
+        encryption_keys: encryption_keys,
+        max_response_bytes: max_response_bytes,
+        proxy: proxy&.to_s
+      }.compact
+      # gen:end
       @transport = Transport.new(url, transport, options)
       @middleware = MiddlewareChain.new(MiddlewareChain::ENQUEUE_ORDER)
     end

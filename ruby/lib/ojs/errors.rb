@@ -32,17 +32,17 @@ module OJS
   #
   # Which class a refusal of a server becomes is decided by the core, the same in every language.
   class Error < StandardError
-    # The machine-readable code, as the server wrote it.
+    # Machine-readable, as the server wrote it, such as <tt>not_found</tt>.
     attr_reader :code
-    # The status of HTTP; 0 when there was no answer.
+    # The HTTP status; 0 when there was no answer.
     attr_reader :status
-    # Structured context; nil where there is none.
+    # More about the error, in the forms of JSON; nil when there is no more.
     attr_reader :details
-    # What to do next, in the server's words.
+    # What to do next, in the server's words; nil when the server gave no hint.
     attr_reader :hint
-    # What the server's log calls the request.
+    # The name of the request in the server's log; nil when the server gave none.
     attr_reader :request_id
-    # The number of the code in the catalogue of OJS errors, such as <tt>OJS-3000</tt>.
+    # The number of the code in the catalogue of OJS errors, such as <tt>OJS-3000</tt>; nil when it has none.
     attr_reader :numeric
 
     def initialize(message = nil, code: "internal_error", retryable: false, status: 0, details: nil, hint: nil, request_id: nil,

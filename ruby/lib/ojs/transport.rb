@@ -13,8 +13,10 @@ module OJS
   #   end
   #   client = OJS::Client.new(transport: Mock.new)
   class Transport
-    OPTIONS = %i[auth_token headers tenant timeout connect_timeout max_sends ca_file client_cert encryption_keys
-                 max_response_bytes proxy].freeze
+    # gen:ruby/settings.j2:client_names (make gen; do not edit)
+    OPTIONS = %i[auth_token headers tenant timeout connect_timeout max_sends ca_file client_cert
+                 encryption_keys max_response_bytes proxy].freeze
+    # gen:end
 
     class << self
       # Active fakes, the newest last; see OJS::Testing.

@@ -24,8 +24,11 @@ module OJS
     # What a process that ends gives its workers, in seconds.
     EXIT = 2.0
     # Settings beside those of a connection.
-    OPTIONS = %i[queues concurrency transport worker_id poll_interval heartbeat_interval visibility_timeout grace_period labels
-                 release_on_shutdown flush_timeout unknown_types only_registered_types].freeze
+    # gen:ruby/settings.j2:worker_names (make gen; do not edit)
+    OPTIONS = %i[queues concurrency worker_id heartbeat_interval visibility_timeout grace_period
+                 flush_timeout poll_interval labels release_on_shutdown unknown_types only_registered_types
+                 transport].freeze
+    # gen:end
     private_constant :STATES, :LONG, :EXIT, :OPTIONS
 
     # Runs around every handler, see MiddlewareChain.
@@ -44,9 +47,12 @@ module OJS
     # worker asks the server for jobs of its types only. Outcomes that do not reach the server are sent again for
     # +flush_timeout+ after the
     # grace period.
-    def initialize(url = nil, queues: nil, concurrency: nil, transport: nil, worker_id: nil, poll_interval: nil, heartbeat_interval: nil,
-                   visibility_timeout: 30, grace_period: nil, flush_timeout: nil, labels: [], release_on_shutdown: true,
-                   unknown_types: nil, only_registered_types: false, **connection)
+    # gen:ruby/settings.j2:worker (make gen; do not edit)
+    def initialize(url = nil, transport: nil, queues: nil, concurrency: nil, worker_id: nil, heartbeat_interval: nil,
+                   visibility_timeout: 30, grace_period: nil, flush_timeout: nil, poll_interval: nil,
+                   labels: [], release_on_shutdown: true, unknown_types: nil, only_registered_types: false,
+                   **connection)
+    # gen:end
       unknown = connection.keys - Transport::OPTIONS
       known = (OPTIONS + Transport::OPTIONS).map(&:to_s)
       raise ValidationError, Native.unknown_name("option", unknown.first.to_s, "", known) unless unknown.empty?
@@ -61,11 +67,20 @@ module OJS
       said = Transport.environment
       @queues = names(queues || said.fetch(:queues))
       @concurrency = slots(concurrency || said.fetch(:concurrency))
-      lengths = { heartbeat_interval: heartbeat_interval, visibility_timeout: visibility_timeout, poll_interval: poll_interval,
-                  grace_period: grace_period || said[:grace_period], flush_timeout: flush_timeout }
-      @settings = { **lengths.to_h { |name, value| [name, Durations.seconds(name, value)] }, worker_id: worker_id, labels: labels.to_a,
-                    release_on_shutdown: release_on_shutdown, unknown_types: unknown_types&.to_s,
-                    only_registered_types: only_registered_types }
+      # gen:ruby/settings.j2:worker_form (make gen; do not edit)
+      @settings = {
+        worker_id: worker_id,
+        heartbeat_interval: Durations.seconds(:heartbeat_interval, heartbeat_interval),
+        visibility_timeout: Durations.seconds(:visibility_timeout, visibility_timeout),
+        grace_period: Durations.seconds(:grace_period, grace_period || said[:grace_period]),
+        flush_timeout: Durations.seconds(:flush_timeout, flush_timeout),
+        poll_interval: Durations.seconds(:poll_interval, poll_interval),
+        labels: labels.to_a,
+        release_on_shutdown: release_on_shutdown,
+        unknown_types: unknown_types&.to_s,
+        only_registered_types: only_registered_types
+      }
+      # gen:end
       @lanes = []
       @ending = false
     end

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use ojs_postgres_fixture::keeper::{Keeper, free_port, server_user};
+use ojs_postgres_fixture::supervisor::{Supervisor, free_port, server_user};
 
 use crate::{Database, Error, database};
 
@@ -33,7 +33,7 @@ pub enum Stop {
 /// by `kill -9`. Nothing is synced to the disk: it survives a kill of the server, not a power cut.
 #[derive(Debug)]
 pub struct Server {
-    keeper: Keeper,
+    supervisor: Supervisor,
     directory: PathBuf,
     port: u16,
 }
@@ -61,8 +61,8 @@ impl Server {
     fn try_start(program: &Path, user: Option<(u32, u32)>, settings: &[String]) -> Result<Self, Error> {
         let directory = new_directory(user)?;
         let started = install(&directory, user).and_then(|()| free_port()).and_then(|port| {
-            let keeper = supervise(program, &directory, user, port, settings)?;
-            Ok(Self { keeper, directory: directory.clone(), port })
+            let supervisor = supervise(program, &directory, user, port, settings)?;
+            Ok(Self { supervisor, directory: directory.clone(), port })
         });
         started.inspect_err(|_| drop(std::fs::remove_dir_all(&directory)))
     }
@@ -90,7 +90,7 @@ impl Server {
     /// # Errors
     /// The supervisor is gone.
     pub fn stop(&self, how: Stop) -> Result<(), Error> {
-        self.keeper.order(match how {
+        self.supervisor.order(match how {
             Stop::Fast => "TERM",
             Stop::Immediate => "KILL",
         })
@@ -101,7 +101,7 @@ impl Server {
     /// # Errors
     /// It does not start.
     pub fn start_again(&self) -> Result<(), Error> {
-        self.keeper.order("start")?;
+        self.supervisor.order("start")?;
         self.wait()
     }
 
@@ -113,7 +113,7 @@ impl Server {
 
     /// Ends the server and removes its files. Later calls do nothing.
     pub(crate) fn end(&self) {
-        self.keeper.end();
+        self.supervisor.end();
     }
 
     /// Waits until it answers a query; the log is the message if it does not.
@@ -199,8 +199,8 @@ fn supervise(
     user: Option<(u32, u32)>,
     port: u16,
     settings: &[String],
-) -> Result<Keeper, Error> {
-    Keeper::start(&mut command("/bin/sh", user), directory, "KILL", program, |command| {
+) -> Result<Supervisor, Error> {
+    Supervisor::start(&mut command("/bin/sh", user), directory, "KILL", program, |command| {
         let place = |option: &str, name: &str| format!("--{option}={}", directory.join(name).display());
         command.arg("--no-defaults").args([place("datadir", "data"), place("socket", "socket"), place("pid-file", "pid")]);
         command.arg(place("init-file", "user.sql")).args(["--bind-address=127.0.0.1", "--skip-name-resolve"]);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Error;
-use crate::keeper::server_user;
+use crate::supervisor::server_user;
 
 /// The programs of one installation.
 pub(crate) struct Binaries {

@@ -12,10 +12,10 @@
 //! ```
 mod binaries;
 mod database;
-pub mod keeper;
 mod server;
 mod shared;
 mod sql;
+pub mod supervisor;
 
 pub use database::Database;
 pub use server::{Options, Server, Stop};

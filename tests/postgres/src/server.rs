@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::binaries::Binaries;
-use crate::keeper::{Keeper, free_port};
+use crate::supervisor::{Supervisor, free_port};
 use crate::{Database, Error, sql};
 
 /// A loaded machine may need a while; a server that has not answered by then does not come.
@@ -74,7 +74,7 @@ pub enum Stop {
 /// when the process ends, be it by `kill -9`.
 #[derive(Debug)]
 pub struct Server {
-    keeper: Keeper,
+    supervisor: Supervisor,
     directory: PathBuf,
     port: u16,
 }
@@ -100,7 +100,7 @@ impl Server {
     fn try_start(binaries: &Binaries, options: &Options) -> Result<Self, Error> {
         let directory = new_directory(binaries, options)?;
         let started = initdb(binaries, &directory).and_then(|()| free_port()).and_then(|port| {
-            Ok(Self { keeper: supervise(binaries, &directory, port, options)?, directory: directory.clone(), port })
+            Ok(Self { supervisor: supervise(binaries, &directory, port, options)?, directory: directory.clone(), port })
         });
         started.inspect_err(|_| drop(std::fs::remove_dir_all(&directory)))
     }
@@ -147,7 +147,7 @@ impl Server {
     /// # Errors
     /// The supervisor is gone.
     pub fn stop(&self, how: Stop) -> Result<(), Error> {
-        self.keeper.order(match how {
+        self.supervisor.order(match how {
             Stop::Fast => "INT",
             Stop::Immediate => "QUIT",
         })
@@ -158,7 +158,7 @@ impl Server {
     /// # Errors
     /// It does not start.
     pub fn start_again(&self) -> Result<(), Error> {
-        self.keeper.order("start")?;
+        self.supervisor.order("start")?;
         self.wait()
     }
 
@@ -179,7 +179,7 @@ impl Server {
 
     /// Ends the server and removes its files. Later calls do nothing.
     pub(crate) fn end(&self) {
-        self.keeper.end();
+        self.supervisor.end();
     }
 
     /// Waits until it answers a query; the log is the message if it does not.
@@ -234,10 +234,10 @@ fn initdb(binaries: &Binaries, directory: &Path) -> Result<(), Error> {
     Err(Error::Program { program: "initdb", message: String::from_utf8_lossy(&output.stderr).into_owned() })
 }
 
-fn supervise(binaries: &Binaries, directory: &Path, port: u16, options: &Options) -> Result<Keeper, Error> {
+fn supervise(binaries: &Binaries, directory: &Path, port: u16, options: &Options) -> Result<Supervisor, Error> {
     let mut server = binaries.command("/bin/sh");
     let program = binaries.path("postgres");
-    Keeper::start(&mut server, directory, "QUIT", &program, |command| {
+    Supervisor::start(&mut server, directory, "QUIT", &program, |command| {
         command.arg("-D").arg(directory.join("data")).arg("-k").arg(directory);
         command.args(["-h", "127.0.0.1", "-p", &port.to_string()]).args(options.arguments());
     })

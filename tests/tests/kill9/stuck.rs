@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::host::Whereabouts;
 use super::ledger::Ledger;
 
-/// How long nothing may move: longer than a lease, a restart of the database and a change of the keeper together.
+/// How long nothing may move: longer than a lease, a restart of the database and a take-over of maintenance together.
 pub const STILL: Duration = Duration::from_secs(60);
 /// How often is looked.
 const LOOK: Duration = Duration::from_millis(500);

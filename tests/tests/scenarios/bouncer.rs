@@ -21,7 +21,7 @@ impl Bouncer {
     pub async fn start(server: &Server) -> Self {
         let directory = tempfile::tempdir().unwrap();
         std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-        let port = ojs_postgres_fixture::keeper::free_port().unwrap();
+        let port = ojs_postgres_fixture::supervisor::free_port().unwrap();
         let settings = format!(
             "[databases]\n* = host=127.0.0.1 port={} user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
              unix_socket_dir =\nauth_type = any\npool_mode = transaction\ndefault_pool_size = 4\nmax_client_conn = 200\n",

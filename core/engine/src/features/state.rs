@@ -9,7 +9,7 @@ use crate::features::tenants::kept::Kept;
 use crate::features::trains::touched::Touched;
 use crate::features::versions::handlers::Handlers;
 use crate::features::versions::records::Attempts;
-use crate::features::webhooks::backlog::Shifts;
+use crate::features::webhooks::backlog::Deltas;
 use crate::features::workflows::ended::Ended;
 use crate::store::rows::Counts;
 
@@ -26,7 +26,7 @@ pub struct State {
     pub(crate) attempts: Attempts,
     pub(crate) trains: Touched,
     pub(crate) tenants: Kept,
-    pub(crate) webhooks: Shifts,
+    pub(crate) webhooks: Deltas,
     pub(crate) workflows: Ended,
 }
 

@@ -49,7 +49,7 @@ pub async fn poll(State(engine): State<Engine>, guest: Guest, RawQuery(query): R
     }
     let most = usize::try_from(MAX_WAIT.as_millis()).unwrap_or(usize::MAX);
     let patience = Duration::from_millis(params.number("wait_ms", 0, most)? as u64);
-    let _seat = engine.slot(&guest, patience)?;
+    let _slot = engine.slot(&guest, patience)?;
     let page = if patience.is_zero() { engine.query(ReadEvents(filter)).await? } else { wait(&engine, filter, patience).await? };
     Ok(answer(&engine, as_cloud_events, &page))
 }

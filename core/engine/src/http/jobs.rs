@@ -38,7 +38,7 @@ pub async fn enqueue(State(engine): State<Engine>, call: Call) -> Result<Json, F
     let id = job.id;
     let mut warnings = std::mem::take(&mut job.warnings);
     let patience = block_timeout(&call.headers)?;
-    let _seat = call.slot(&engine, patience)?;
+    let _slot = call.slot(&engine, patience)?;
     let placed = store(&engine, vec![Arc::new(job)], patience).await?;
     let deduplicated = placed.iter().any(|placed| placed.deduplicated);
     warnings.extend(placed.iter().flat_map(|placed| placed.warnings.iter().cloned()));
@@ -69,7 +69,7 @@ pub async fn enqueue_batch(State(engine): State<Engine>, call: Call) -> Result<J
     }
     let mut warnings = located(jobs.iter().map(|job| &job.warnings), ".");
     let patience = block_timeout(&call.headers)?;
-    let _seat = call.slot(&engine, patience)?;
+    let _slot = call.slot(&engine, patience)?;
     let placed = store(&engine, jobs, patience).await?;
     warnings.extend(located(placed.iter().map(|placed| &placed.warnings), ": "));
     warnings.truncate(MAX_WARNINGS);

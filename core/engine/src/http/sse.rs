@@ -45,7 +45,7 @@ pub struct Session {
     /// The body of the answer.
     pub out: Sender<Bytes>,
     /// The connection's place among those allowed; a WebSocket keeps those of its channels itself.
-    pub _seat: Option<Slot>,
+    pub _slot: Option<Slot>,
 }
 
 /// The client is gone, or all has been said.

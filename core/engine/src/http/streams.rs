@@ -238,7 +238,7 @@ async fn open(engine: Engine, wish: Wish) -> Result<Response, Failure> {
         ends_with_job: wish.job.is_some(),
         no_more: ended.is_some(),
         out,
-        _seat: Some(slot),
+        _slot: Some(slot),
     };
     tokio::spawn(session.run(frames));
     Ok(answer(streamed(body)))
@@ -251,7 +251,7 @@ pub struct Followed {
     /// To be replaced by [`Wish::shape_of`].
     pub shape: Arc<Mutex<Shape>>,
     /// Its place among the streams, which is free as soon as the channel is dropped.
-    _seat: Slot,
+    _slot: Slot,
 }
 
 /// Follows a channel for a WebSocket. It does not end with its job: a dead letter may run again.
@@ -272,10 +272,10 @@ pub async fn follow(engine: Engine, wish: Wish) -> Result<Followed, Failure> {
         ends_with_job: false,
         no_more: false,
         out,
-        _seat: None,
+        _slot: None,
     };
     tokio::spawn(session.run(frames));
-    Ok(Followed { messages, shape, _seat: slot })
+    Ok(Followed { messages, shape, _slot: slot })
 }
 
 /// Says why no further listener is accepted now.

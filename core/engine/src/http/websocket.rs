@@ -59,9 +59,9 @@ pub async fn open(
         error.with_hint("Connect with a WebSocket client over HTTP/1.1; /ojs/v1/events/stream has the same events over HTTP.")
     })?;
     check_protocol(&headers)?;
-    let seat = engine.streams().client_limit().take(&guest).map_err(refuse)?;
+    let slot = engine.streams().client_limit().take(&guest).map_err(refuse)?;
     let key = key.map(|Extension(key)| key);
-    let conversation = Conversation { engine, asker, key, guest, channels: Vec::new(), turn: 0, _seat: seat };
+    let conversation = Conversation { engine, asker, key, guest, channels: Vec::new(), turn: 0, _slot: slot };
     let upgrade = upgrade.protocols([PROTOCOL]).max_message_size(MAX_MESSAGE_BYTES).max_frame_size(MAX_MESSAGE_BYTES);
     Ok(upgrade.write_buffer_size(0).max_write_buffer_size(MAX_UNSENT_BYTES).on_upgrade(move |socket| async move {
         conversation.run(socket).await;
@@ -106,7 +106,7 @@ struct Conversation {
     /// The channel that is looked at first: each has its turn.
     turn: usize,
     /// The connection's place among the streams; each channel has one of its own.
-    _seat: Slot,
+    _slot: Slot,
 }
 
 /// The connection is over.

@@ -131,7 +131,7 @@ pub async fn fetch(State(engine): State<Engine>, call: Call) -> Result<Json, Fai
     }
     let claim = Claim { key: call.asker.key.clone(), ..request.claim(&engine, 1)? };
     let wait = request.wait();
-    let _seat = call.slot(&engine, wait)?;
+    let _slot = call.slot(&engine, wait)?;
     let Exchanged { jobs, .. } = engine.exchange_while(Vec::new(), Some(claim), wait, call.revoked()).await?;
     let mut out = String::from("{");
     push_jobs(&mut out, &jobs);
@@ -162,7 +162,7 @@ pub async fn exchange(State(engine): State<Engine>, call: Call) -> Result<Json, 
     }
     let ids: Vec<String> = request.outcomes.iter().map(|o| o.job_id.clone().unwrap_or_default().into_owned()).collect();
     // Outcomes are written even when there is no place to wait.
-    let (_seat, wait) = match call.slot(&engine, wait) {
+    let (_slot, wait) = match call.slot(&engine, wait) {
         Err(_) if !reports.is_empty() => (None, Duration::ZERO),
         slot => (slot?, wait),
     };

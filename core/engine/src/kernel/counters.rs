@@ -12,7 +12,7 @@ use crate::features::job_types::passes::Passes;
 use crate::features::pools::shares::AllShares;
 use crate::features::progress::board::Board;
 use crate::features::statistics::records::Named;
-use crate::features::webhooks::backlog::{Backlog, Shifts};
+use crate::features::webhooks::backlog::{Backlog, Deltas};
 use crate::kernel::aside::Aside;
 use crate::kernel::hooks::Feature;
 use crate::kernel::job::TICKETS_PER_MILLI;
@@ -41,7 +41,7 @@ pub struct Counters {
     /// Number of webhook deliveries that wait.
     pub(crate) backlog: Arc<Backlog>,
     /// Changes of the backlog by the transaction that has just finished.
-    pub(crate) shifts: Shifts,
+    pub(crate) deltas: Deltas,
     /// Facts of the transaction that has just finished: the writer takes them when the commit has succeeded.
     pub facts: Vec<Named>,
     /// Attempts that failed in it.
@@ -86,7 +86,7 @@ impl Counters {
         self.failures.clear();
         self.told.clear();
         self.train_waits.clear();
-        self.shifts.clear();
+        self.deltas.clear();
         (self.exceeded, self.starved) = (0, 0);
         self.emptied = false;
     }

@@ -60,8 +60,8 @@ async fn a_batch_ends_with_its_last_job() {
     assert!(one.is_ok() && other.is_ok());
     let last = b.claim(1).await;
     b.ack(&last[0]).await.unwrap();
-    // A batch that two writers have ended goes with the next transaction of this node, and that may be one of the keeper, still under
-    // way. Time stands still here: nothing is taken apart meanwhile.
+    // A batch that two writers have ended goes with the next transaction of this node. That may be one of maintenance,
+    // which is still under way. Time stands still here: nothing is taken apart meanwhile.
     let none = async { while number(&b, "SELECT count(*) FROM ojs_claims").await > 0 {} };
     tokio::time::timeout(seconds(60), none).await.expect("no batch is left");
     assert_eq!(number(&b, "SELECT count(*) FROM ojs_active").await, 0);

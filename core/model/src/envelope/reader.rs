@@ -76,38 +76,15 @@ impl<'a> Reader<'a> {
         let rank = version.as_ref().map(|version| version.rank);
         let subject = Subject { job_type: &job_type, queue: &queue, args, meta: &meta, version: rank, given: None };
         // What makes it the same job as another does not depend on the request that brought it.
-        let mut unique = self.unique(subject)?;
-        if let (Some(policy), Some(tenant)) = (&mut unique, &tenant) {
-            // Jobs of two tenants are never the same job.
-            policy.key = policy.key.of_tenant(tenant);
-        }
-        let meta = match self.request_id {
-            Some(request) => with_request(meta, request),
-            None => meta,
-        };
+        let unique = self.unique(subject, tenant.as_deref())?;
+        let meta = if let Some(request) = self.request_id { with_request(meta, request) } else { meta };
 
         // What the client sent, plus the id, names and defaults that we add: written without growing.
         let mut body = String::with_capacity(size + 192);
-        body.push_str("\"specversion\":\"");
-        body.push_str(crate::SPEC_VERSION);
-        body.push_str("\",\"id\":\"");
-        body.push_str(id.encode(&mut [0; 36]));
-        // Only letters, digits, `.`, `_` and `-`: nothing to escape.
-        body.push_str("\",\"type\":\"");
-        body.push_str(&job_type);
-        body.push_str("\",\"args\":");
-        body.push_str(args);
-        body.push_str(",\"meta\":");
-        body.push_str(&meta);
+        push_head(&mut body, id, &job_type, args, &meta);
         times.push(&mut body);
         push_member(&mut body, "tags", tags);
-        let mut retry_given = None;
-        if let (Some(retry), Some(value)) = (&retry, given) {
-            push_member(&mut body, "retry", "");
-            let start = body.len();
-            retry.push_json(&mut body);
-            retry_given = Some(Box::new(GivenRetry { value, place: start..body.len() }));
-        }
+        let retry_given = retry.as_ref().zip(given).map(|(retry, value)| push_retry(&mut body, retry, value));
         self.push_verbatim(&mut body);
         Ok(NewJob {
             id,
@@ -295,7 +272,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn unique(&self, mut subject: Subject<'_>) -> Result<Option<UniquePolicy>, OjsError> {
+    fn unique(&self, mut subject: Subject<'_>, tenant: Option<&str>) -> Result<Option<UniquePolicy>, OjsError> {
         let Some(raw) = self.option(Field::Unique) else { return Ok(None) };
         let policy: Value =
             serde_json::from_str(raw).map_err(|_| OjsError::invalid_field("unique", "unique must be an object."))?;
@@ -304,7 +281,12 @@ impl<'a> Reader<'a> {
             let meta: Value = serde_json::from_str(subject.meta).unwrap_or_default();
             subject.given = meta.get(GIVEN_KEY).and_then(Value::as_str).and_then(UniqueKey::parse);
         }
-        UniquePolicy::parse(&policy, &subject).map(Some)
+        let mut policy = UniquePolicy::parse(&policy, &subject)?;
+        if let Some(tenant) = tenant {
+            // Jobs of two tenants are never the same job.
+            policy.key = policy.key.of_tenant(tenant);
+        }
+        Ok(Some(policy))
     }
 
     /// Attributes that only others interpret still have a type.
@@ -411,6 +393,29 @@ impl Times<'_> {
         let total = self.total_timeout_ms.map(|ms| now.plus_millis(ms));
         self.expires.as_ref().map(|w| w.at).into_iter().chain(ttl).chain(total).min()
     }
+}
+
+/// The members that every job has.
+fn push_head(body: &mut String, id: JobId, job_type: &str, args: &str, meta: &str) {
+    body.push_str("\"specversion\":\"");
+    body.push_str(crate::SPEC_VERSION);
+    body.push_str("\",\"id\":\"");
+    body.push_str(id.encode(&mut [0; 36]));
+    // Only letters, digits, `.`, `_` and `-`: nothing to escape.
+    body.push_str("\",\"type\":\"");
+    body.push_str(job_type);
+    body.push_str("\",\"args\":");
+    body.push_str(args);
+    body.push_str(",\"meta\":");
+    body.push_str(meta);
+}
+
+/// The full policy, and what is kept of the one that the client sent.
+fn push_retry(body: &mut String, retry: &RetryPolicy, value: Value) -> Box<GivenRetry> {
+    push_member(body, "retry", "");
+    let start = body.len();
+    retry.push_json(body);
+    Box::new(GivenRetry { value, place: start..body.len() })
 }
 
 /// The text, when it is an object: its syntax has been checked, so the first byte decides.

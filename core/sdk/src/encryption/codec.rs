@@ -4,32 +4,17 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ojs_model::json::{members, push_member, push_text, string};
-use ojs_model::unique::{Subject, UniquePolicy};
-use ojs_model::version::{Version, split_type};
-use serde_json::Value;
+use ojs_model::json::{members, push_member, push_text};
 
 use super::blob;
 use super::compression::{Compression, ZSTD, compressed};
 use super::keys::KeyProvider;
+use super::marks::{
+    AES, AES_TOO, ENCODINGS, Found, KEY_ID, MARKER, NONCE, UNIQUE_KEY, clear_meta, is_encoded, plain_meta, unique_key,
+};
 use crate::dispatch::HandlerFailure;
 use crate::error::Error;
 use crate::members::{Members, find};
-
-pub(super) const AES: &str = "binary/encrypted";
-/// The same in the words of other programs.
-pub(super) const AES_TOO: &str = "aes-256-gcm";
-const ENCODINGS: &str = "ojs.codec.encodings";
-const KEY_ID: &str = "ojs.codec.key_id";
-const NONCE: &str = "ojs.codec.nonce";
-const MARKER: &str = "ojs_encoded";
-/// The key that the server compares instead of hashing what never repeats (EI-001).
-const UNIQUE_KEY: &str = "ojs.unique_key";
-
-/// Members of `meta` that say "encrypted", name the key, and hold the nonce: ours, and those of published SDKs.
-const MARKERS: &[&str] = &[MARKER, "_encrypted", "ojs.encryption.encrypted"];
-const KEY_IDS: &[&str] = &[KEY_ID, "_encryption_key_id", "ojs_key_id", "ojs.encryption.key_id"];
-const NONCES: &[&str] = &[NONCE, "ojs_nonce", "ojs.encryption.nonce"];
 
 /// In which form jobs are written. All are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,7 +34,7 @@ pub enum CodecError {
     /// A key that this worker does not have, yet: tried again.
     #[error("the arguments are encrypted with the key '{0}', which is not known here")]
     UnknownKey(String),
-    /// The key is another one of the same name, or somebody has touched the job.
+    /// The key is another one of the same name, or the job was changed on its way.
     #[error("the arguments do not belong to the key '{0}', or were changed")]
     AuthFailed(String),
     /// Not in a form that can be read.
@@ -306,97 +291,11 @@ impl std::fmt::Debug for Codec {
     }
 }
 
-/// What an encrypted job says about its encryption.
-struct Found {
-    encodings: Vec<String>,
-    key_id: Option<String>,
-    nonce: Option<String>,
-    data: Option<String>,
-}
-
-impl Found {
-    fn of(job: &Members<'_>) -> Option<Self> {
-        let meta: Value = find(job, "meta").and_then(|meta| serde_json::from_str(meta).ok()).unwrap_or_default();
-        // Only what is short is parsed: one element, an object with a mark or a text.
-        let element = find(job, "args").filter(|args| meta.get(ENCODINGS).is_some() || args.contains(MARKER) || marked(&meta));
-        let element: Value =
-            element.and_then(|args| serde_json::from_str::<[Value; 1]>(args).ok()).map(|[one]| one).unwrap_or_default();
-        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
-        let first = |names: &[&str]| names.iter().find_map(|name| text(meta.get(name)));
-        let encodings = match meta.get(ENCODINGS).and_then(Value::as_array) {
-            Some(names) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-            // Written outermost first here.
-            None => element
-                .get("encoding")
-                .and_then(Value::as_str)
-                .map_or_else(Vec::new, |names| names.rsplit('+').map(str::to_owned).collect()),
-        };
-        let encrypted =
-            encodings.iter().any(|name| name == AES) || element.get(MARKER) == Some(&Value::Bool(true)) || marked(&meta);
-        encrypted.then(|| Self {
-            // Marked, and nothing said: encrypted.
-            encodings: if encodings.is_empty() { vec![AES.to_owned()] } else { encodings },
-            key_id: first(KEY_IDS).or_else(|| text(element.pointer("/metadata/encryption_key_id"))),
-            nonce: first(NONCES),
-            data: text(element.get("data")).or_else(|| text(Some(&element))),
-        })
-    }
-}
-
-fn marked(meta: &Value) -> bool {
-    MARKERS
-        .iter()
-        .any(|name| matches!(meta.get(name), Some(Value::Bool(true))) || meta.get(name).and_then(Value::as_str) == Some("true"))
-}
-
-fn is_encoded(job: &Members<'_>) -> bool {
-    Found::of(job).is_some()
-}
-
-/// The members of `meta` that do not speak of encryption.
-fn plain_meta<'a>(job: &Members<'a>) -> Members<'a> {
-    let meta = find(job, "meta").and_then(|meta| members(meta).ok()).unwrap_or_default();
-    let codec = |name: &str| name == ENCODINGS || [MARKERS, KEY_IDS, NONCES].iter().any(|names| names.contains(&name));
-    meta.into_iter().filter(|(name, _)| !codec(name)).collect()
-}
-
-fn clear_meta(job: &Members<'_>) -> String {
-    let mut out = String::from("{");
-    for (name, value) in plain_meta(job) {
-        push_member(&mut out, &name, value);
-    }
-    out.push('}');
-    out
-}
-
-/// The key of the plain arguments: the encrypted ones never repeat. A policy that is wrong is the server's to refuse.
-fn unique_key(job: &Members<'_>) -> Option<String> {
-    let options = find(job, "options").and_then(|options| members(options).ok()).unwrap_or_default();
-    let either = |name: &str| find(&options, name).or_else(|| find(job, name));
-    let policy: Value = serde_json::from_str(either("unique")?).ok()?;
-    let meta = clear_meta(job);
-    if find(job, "meta").is_some_and(|meta| meta.contains(UNIQUE_KEY)) {
-        return None;
-    }
-    let (job_type, queue) = (find(job, "type").and_then(string)?, either("queue").and_then(string));
-    let (job_type, suffix) = split_type(&job_type);
-    let version = match (either("version"), suffix) {
-        (Some(raw), _) => Version::from_json(serde_json::from_str(raw).ok().as_ref()).ok(),
-        (None, suffix) => suffix.and_then(|text| Version::parse(text).ok()),
-    };
-    let subject = Subject {
-        job_type,
-        queue: queue.as_deref().unwrap_or("default"),
-        args: find(job, "args")?,
-        meta: &meta,
-        version: version.map(|version| version.rank),
-        given: None,
-    };
-    Some(UniquePolicy::parse(&policy, &subject).ok()?.key.to_string())
-}
-
 #[cfg(test)]
 mod tests {
+    use ojs_model::unique::{Subject, UniquePolicy};
+    use serde_json::Value;
+
     use super::super::keys::{Key, Keys};
     use super::*;
 

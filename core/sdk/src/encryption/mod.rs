@@ -36,6 +36,7 @@
 //! | `keys` | keys by name, and where they come from |
 //! | `blob` | bytes under a key: AES-256-GCM |
 //! | `compression` | bytes made smaller before that |
+//! | `marks` | what a job says about its encryption |
 //! | `codec` | jobs and requests, in and out, in all published forms |
 //! | `payload` | the same for any bytes, as a codec server does it |
 //! | `transport` | the place between the enqueue chain and the network |
@@ -44,6 +45,7 @@ mod blob;
 mod codec;
 mod compression;
 mod keys;
+mod marks;
 mod payload;
 mod transport;
 

@@ -5,7 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::codec::{AES, AES_TOO, Codec, CodecError, Form};
+use super::codec::{Codec, CodecError, Form};
+use super::marks::{AES, AES_TOO};
 use crate::error::Error;
 
 const ENCODING: &str = "encoding";

@@ -110,7 +110,7 @@ impl Rounds {
             };
             match next {
                 Next::Again => {}
-                // What is left is somebody else's, or cannot be sent now.
+                // What is left belongs to another relay, or cannot be sent now.
                 Next::Idle(_) | Next::Outage(_) if stopping => return,
                 Next::Idle(pause) => {
                     tokio::select! {
@@ -223,7 +223,7 @@ impl Rounds {
             self.shared.status().sent += self.sent.len() as u64;
             self.sent.clear();
         } else {
-            // Somebody else has the lease, and sends these rows again: the server knows them by their ids.
+            // Another relay has the lease, and sends these rows again: the server knows them by their ids.
             self.lose();
         }
         Ok(())

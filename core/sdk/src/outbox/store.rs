@@ -151,7 +151,7 @@ impl Store {
         &*self.database
     }
 
-    /// Takes the lease, or keeps it; `None` while somebody else has it.
+    /// Takes the lease, or keeps it; `None` while another relay has it.
     pub(super) async fn claim(&self, owner: &str, length: Duration) -> Result<Option<Lease>> {
         self.check().await?;
         let rows = self.one(Sql::claim, &[("owner", Value::from(owner)), ("ttl", millis(length))]).await?;
@@ -236,7 +236,7 @@ impl Store {
         Ok(!self.one(Sql::read, &above(0, i64::MAX, 1)).await?.is_empty())
     }
 
-    /// Marks rows as sent. False when the lease has gone to somebody else: nothing is marked then.
+    /// Marks rows as sent. False when another relay has taken the lease: nothing is marked then.
     pub(super) async fn sent(&self, lease: &Lease, ids: &[i64], note: Option<&str>) -> Result<bool> {
         Ok(self.mark(Sql::sent, lease, ids, note).await?.len() == ids.len())
     }

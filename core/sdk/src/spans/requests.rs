@@ -69,7 +69,7 @@ enum Asked {
     /// Jobs on their way to the server.
     Batch(Live),
     /// Jobs on their way to a worker, and outcomes on their way back.
-    Turn { fetch: Option<Live>, reports: Vec<(String, Live)> },
+    Exchange { fetch: Option<Live>, reports: Vec<(String, Live)> },
     /// None.
     Nothing,
 }
@@ -83,10 +83,10 @@ impl Traced {
         let body = request.body.as_deref().unwrap_or_default();
         match (&request.method, &*request.path) {
             (&Method::POST, "/jobs/batch" | "/jobs/bulk") => self.batch(body),
-            (&Method::POST, "/workers/fetch") => Asked::Turn { fetch: Some(self.fetch(body)), reports: Vec::new() },
+            (&Method::POST, "/workers/fetch") => Asked::Exchange { fetch: Some(self.fetch(body)), reports: Vec::new() },
             (&Method::POST, "/workers/ack") => self.report("ojs.ack", body),
             (&Method::POST, "/workers/nack") => self.report("ojs.nack", body),
-            (&Method::POST, "/workers/exchange") => self.turn(body),
+            (&Method::POST, "/workers/exchange") => self.exchange(body),
             (method, path) => match (method, path.strip_prefix("/jobs/")) {
                 (&Method::GET, Some(id)) if !id.contains(['/', '?']) => Asked::Job(self.one("ojs.get_job", "receive", id)),
                 (&Method::DELETE, Some(id)) if !id.contains(['/', '?']) => Asked::Job(self.one("ojs.cancel", "settle", id)),
@@ -135,14 +135,16 @@ impl Traced {
             job_id: String,
         }
         match serde_json::from_slice::<Report>(body) {
-            Ok(Report { job_id }) => Asked::Turn { fetch: None, reports: vec![(job_id.clone(), self.outcome(name, &job_id))] },
+            Ok(Report { job_id }) => {
+                Asked::Exchange { fetch: None, reports: vec![(job_id.clone(), self.outcome(name, &job_id))] }
+            }
             Err(_) => Asked::Nothing,
         }
     }
 
-    fn turn(&self, body: &[u8]) -> Asked {
+    fn exchange(&self, body: &[u8]) -> Asked {
         #[derive(Deserialize)]
-        struct Turn {
+        struct Exchange {
             #[serde(default)]
             count: u64,
             #[serde(default)]
@@ -154,14 +156,14 @@ impl Traced {
             error: Option<IgnoredAny>,
             requeue: Option<bool>,
         }
-        let Ok(turn) = serde_json::from_slice::<Turn>(body) else { return Asked::Nothing };
+        let Ok(exchange) = serde_json::from_slice::<Exchange>(body) else { return Asked::Nothing };
         let report = |outcome: Outcome| {
             let nack = outcome.error.is_some() || outcome.requeue == Some(true);
             let span = self.outcome(if nack { "ojs.nack" } else { "ojs.ack" }, &outcome.job_id);
             (outcome.job_id, span)
         };
-        let reports = turn.outcomes.into_iter().map(report).collect();
-        Asked::Turn { fetch: (turn.count > 0).then(|| self.fetch(body)), reports }
+        let reports = exchange.outcomes.into_iter().map(report).collect();
+        Asked::Exchange { fetch: (exchange.count > 0).then(|| self.fetch(body)), reports }
     }
 
     /// The report of an outcome: a child of the attempt's span.
@@ -203,7 +205,7 @@ impl Traced {
                 end(span, answer.err().as_ref());
             }
             Asked::Batch(span) => end(span, answer.err().as_ref()),
-            Asked::Turn { fetch, reports } => {
+            Asked::Exchange { fetch, reports } => {
                 let refused = answer.as_ref().map_or_else(|_| Vec::new(), |body| self.settled(body, &reports));
                 for (index, (_, span)) in reports.into_iter().enumerate() {
                     let own = refused.iter().find(|(at, _)| *at == index).map(|(_, error)| error);
@@ -219,7 +221,7 @@ impl Traced {
         }
     }
 
-    /// Which outcomes of a turn were refused; the attempts are over.
+    /// Which outcomes of a exchange were refused; the attempts are over.
     fn settled(&self, body: &Bytes, reports: &[(String, Live)]) -> Vec<(usize, Error)> {
         #[derive(Deserialize, Default)]
         struct Answer<'a> {
@@ -245,7 +247,7 @@ impl Transport for Traced {
             let asked = self.asked(&request);
             let context = match &asked {
                 Asked::Job(span) | Asked::Batch(span) => span.context.clone(),
-                Asked::Turn { .. } | Asked::Nothing => Context::current(),
+                Asked::Exchange { .. } | Asked::Nothing => Context::current(),
             };
             let answer = self.inner.request(request).with_context(context).await;
             self.answered(asked, &answer);

@@ -9,7 +9,7 @@ use super::event::WorkerEvent;
 use super::failures;
 use super::heartbeat;
 use super::held::{Entry, Stage};
-use super::turns::Turns;
+use super::worker_loop::WorkerLoop;
 use crate::dispatch::{CancelReason, DeliveryKey, Outcome, Phase};
 use crate::error::Error;
 
@@ -70,7 +70,7 @@ impl Drain {
     }
 }
 
-impl Turns {
+impl WorkerLoop {
     /// Takes the steps of the drain that are due. True when the worker may stop.
     pub(super) fn drained(&mut self, now: Instant) -> bool {
         let Some(drain) = &mut self.drain else { return false };

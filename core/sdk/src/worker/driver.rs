@@ -5,7 +5,7 @@ use super::handle::WorkerHandle;
 use super::heartbeat;
 use super::options::WorkerOptions;
 use super::shared::Shared;
-use super::turns::Turns;
+use super::worker_loop::WorkerLoop;
 use crate::dispatch::Dispatch;
 use crate::transport::Transport;
 
@@ -33,6 +33,6 @@ impl WorkerDriver {
     pub fn begin(handle: &WorkerHandle) {
         let beats = Arc::clone(&handle.shared);
         tokio::spawn(async move { heartbeat::supervise(&beats).await });
-        tokio::spawn(Turns::new(Arc::clone(&handle.shared)).supervise());
+        tokio::spawn(WorkerLoop::new(Arc::clone(&handle.shared)).supervise());
     }
 }

@@ -1,4 +1,5 @@
 //! Workers: fetch, run, report (protocol section 5).
+mod accept;
 mod build;
 mod context;
 mod drain;
@@ -26,9 +27,9 @@ mod result;
 mod saves;
 mod settle;
 mod shared;
-mod turns;
 mod versions;
 mod wire;
+mod worker_loop;
 
 pub use build::{Worker, WorkerBuilder};
 pub use context::JobContext;

@@ -10,12 +10,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::report::Report;
 use super::shared::{Shared, panic_message};
-use super::turns::{FLUSH_MAX, Finished, Purpose, Server, Turns};
+use super::worker_loop::{FLUSH_MAX, Finished, Purpose, Server, WorkerLoop};
 use crate::dispatch::Phase;
 use crate::error::Error;
 use crate::transport::{Request, Response, TransportError, TransportErrorKind};
 
-impl Turns {
+impl WorkerLoop {
     /// Sends outcomes, and asks for as many jobs as slots are free unless another request asks already.
     pub(super) fn exchange(&mut self, now: Instant) {
         let reports = self.next_batch();

@@ -1,30 +1,23 @@
 //! Handles the answers to requests: what they mean for the jobs and outcomes in them.
-use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ojs_model::OjsError;
 use tokio::time::Instant;
 
-use super::durable::Durable;
 use super::event::WorkerEvent;
 use super::failures::Fate;
 use super::heartbeat;
-use super::held::{Entry, Stage};
 use super::report::{Next, Report};
-use super::turns::{Finished, Purpose, Server, Turns};
-use super::wire::{self, Envelope, Handout, Manifest};
-use crate::dispatch::{Completion, Delivery, Outcome, Phase};
+use super::wire::{self, Handout, Manifest};
+use super::worker_loop::{Finished, Purpose, Server, WorkerLoop};
 use crate::error::Error;
 use crate::transport::{Response, TransportErrorKind};
-
-/// The lease when neither the fetch nor the job names one: the protocol's default for servers (section 1.5).
-const SERVER_LEASE: Duration = Duration::from_secs(1800);
 
 /// A long poll that ends after less than this has failed; after more, it was cut short.
 const WAS_WAITING: Duration = Duration::from_secs(1);
 
-impl Turns {
+impl WorkerLoop {
     pub(super) fn settle(&mut self, finished: Finished) {
         let Finished { purpose, reports, reserved, sent, answer } = finished;
         self.reporting.requests -= usize::from(!reports.is_empty());
@@ -277,87 +270,6 @@ impl Turns {
             tracing::warn!(worker = %self.shared.worker_id, job_id = %report.job_id, %error, "outcome lost");
         }
         self.shared.emit(WorkerEvent::OutcomeLost { job_id: report.job_id.to_string(), error: Arc::new(error) });
-    }
-
-    /// Passes claimed jobs to the host, or gives them back when the worker has stopped fetching meanwhile or has no
-    /// handler for their type. Returns how many the host got.
-    fn accept(&mut self, jobs: Vec<Envelope>, sent: Instant) -> usize {
-        if jobs.is_empty() {
-            return 0;
-        }
-        let now = Instant::now();
-        let running = self.shared.phase() == Phase::Running;
-        // Where the first attempt is 1 no running job has attempt 0 (dialects 0.1), so this server counts from 0.
-        self.from_zero |= jobs.iter().any(|job| job.head.attempt == Some(0));
-        let first = u32::from(self.from_zero);
-        let mut batch = Vec::with_capacity(jobs.len());
-        let (mut away, mut refused) = (Vec::new(), Vec::new());
-        {
-            let mut held = self.shared.held();
-            for Envelope { mut head, text } in jobs {
-                head.attempt = Some(head.attempt.map_or(1, |attempt| attempt.saturating_add(first)));
-                let about = Arc::new(head.about());
-                let key = self.shared.next_key();
-                let asked = self.shared.options.visibility_timeout;
-                let lease = asked.or(head.visibility_timeout_ms.map(Duration::from_millis)).unwrap_or(SERVER_LEASE);
-                let deadline = head.timeout_ms().and_then(|ms| now.checked_add(Duration::from_millis(ms)));
-                let entry = Entry {
-                    id: head.id.as_str().into(),
-                    about,
-                    lease_token: head.lease_token,
-                    lease_until: sent + lease,
-                    stage: Stage::Running,
-                    cancelled: None,
-                    durable: head.checkpoint.as_deref().map(|saved| Arc::new(Durable::delivered(Some(saved)))),
-                };
-                held.insert(key, entry);
-                if let Some(wait) = self.foreign.turned_away(&head.job_type, &self.shared.worker_id, now) {
-                    away.push((key, wait));
-                    continue;
-                }
-                let transforms = match self.shared.options.versions.path(&head.job_type, head.version.as_ref()) {
-                    Ok(transforms) => transforms,
-                    Err(missing) => {
-                        match self.foreign.unsupported(&head.job_type, &missing, &self.shared.worker_id, now) {
-                            Some(wait) => away.push((key, wait)),
-                            None => refused.push((Completion::new(key, self.sender.clone()), missing.failure())),
-                        }
-                        continue;
-                    }
-                };
-                if let Some(deadline) = deadline {
-                    self.deadlines.push(Reverse((deadline, key)));
-                }
-                batch.push(Delivery {
-                    key,
-                    id: head.id,
-                    job_type: head.job_type,
-                    queue: head.queue.unwrap_or_default(),
-                    attempt: head.attempt.unwrap_or(1),
-                    deadline: deadline.map(Instant::into_std),
-                    envelope: text,
-                    transforms,
-                    completion: Completion::new(key, self.sender.clone()),
-                });
-            }
-        }
-        for (key, wait) in away {
-            self.turn_away(key, wait);
-        }
-        let count = batch.len();
-        if !running {
-            tracing::info!(worker = %self.shared.worker_id, jobs = count, "jobs claimed while stopping are given back");
-            for delivery in batch {
-                delivery.completion.finish(Outcome::Released);
-            }
-            refused.into_iter().for_each(|(completion, _)| completion.finish(Outcome::Released));
-            return 0;
-        }
-        refused.into_iter().for_each(|(completion, failure)| completion.finish(Outcome::Failed(failure)));
-        if count > 0 {
-            self.shared.hand_over(batch);
-        }
-        count
     }
 }
 

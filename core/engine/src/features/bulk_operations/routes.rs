@@ -168,7 +168,7 @@ pub async fn get(
     let params = Params::parse(query.as_deref())?;
     let most = usize::try_from(MAX_WAIT.as_millis()).unwrap_or(usize::MAX);
     let patience = Duration::from_millis(params.number("wait_ms", 0, most)? as u64);
-    let _seat = engine.slot(&guest, patience)?;
+    let _slot = engine.slot(&guest, patience)?;
     Ok(answer(StatusCode::OK, &wait(&engine, id, patience).await?))
 }
 

@@ -2,7 +2,7 @@
 use ojs_model::{ErrorCode, JobId, OjsError, json};
 use serde_json::json;
 
-use super::health::{Note, Turn};
+use super::health::{Change, Note};
 use super::records::{EndpointRow, MAX_ENDPOINTS, PushTables};
 use super::register::wire_id;
 use crate::error::Applied;
@@ -111,15 +111,15 @@ impl Command for NoteDelivery {
     fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<()> {
         let Some(before) = transaction.tables.endpoint(self.id, Read::Held)? else { return Ok(()) };
         let mut row = before.clone();
-        let turn = row.note(&self.note, transaction.now.as_millis());
+        let change = row.note(&self.note, transaction.now.as_millis());
         if row != before {
             transaction.tables.put_endpoint(&row)?;
         }
-        let Some(turn) = turn else { return Ok(()) };
-        let name = match turn {
-            Turn::Opened => "push.endpoint.opened",
-            Turn::Closed => "push.endpoint.closed",
-            Turn::Disabled => "push.endpoint.disabled",
+        let Some(change) = change else { return Ok(()) };
+        let name = match change {
+            Change::Opened => "push.endpoint.opened",
+            Change::Closed => "push.endpoint.closed",
+            Change::Disabled => "push.endpoint.disabled",
         };
         let mut extra = String::new();
         json::push_text(&mut extra, "endpoint_id", &wire_id(row.id));

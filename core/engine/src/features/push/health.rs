@@ -52,7 +52,7 @@ pub(crate) enum Room {
 
 /// What changed with an answer, for events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum Change {
     /// It is sent nothing from now on, because of failures.
     Opened,
     /// It works again.
@@ -78,11 +78,11 @@ impl EndpointRow {
     }
 
     /// Notes what a delivery says about it.
-    pub(crate) fn note(&mut self, note: &Note, now: i64) -> Option<Turn> {
+    pub(crate) fn note(&mut self, note: &Note, now: i64) -> Option<Change> {
         if note.sign == Sign::Answered {
             let was_open = self.opened_at > 0;
             (self.failures, self.opened_at, self.probe_until, self.resume_at) = (0, 0, 0, 0);
-            return was_open.then_some(Turn::Closed);
+            return was_open.then_some(Change::Closed);
         }
         (self.failed_at, self.status) = (now, i64::from(note.status));
         self.reason = note.reason.chars().filter(|c| *c != '\0').take(KEPT_REASON).collect();
@@ -96,7 +96,7 @@ impl EndpointRow {
             Sign::Refused => {
                 let is_new = self.disabled_at == 0;
                 self.disabled_at = now;
-                is_new.then_some(Turn::Disabled)
+                is_new.then_some(Change::Disabled)
             }
             Sign::Failed => {
                 self.failures = self.failures.saturating_add(1);
@@ -109,7 +109,7 @@ impl EndpointRow {
                 if opens {
                     self.opened_at = now;
                 }
-                opens.then_some(Turn::Opened)
+                opens.then_some(Change::Opened)
             }
         }
     }
@@ -162,9 +162,9 @@ mod tests {
             assert_eq!(row.note(&failed(), 10), None);
         }
         assert_eq!((row.note(&answered(), 11), row.failures), (None, 0), "not in a row");
-        let turns: Vec<_> = (0..6).map(|_| row.note(&failed(), 100)).collect();
-        assert_eq!(turns.iter().filter(|turn| **turn == Some(Turn::Opened)).count(), 1);
-        assert_eq!((turns[4], row.room(100)), (Some(Turn::Opened), Room::Closed(60_100)));
+        let changes: Vec<_> = (0..6).map(|_| row.note(&failed(), 100)).collect();
+        assert_eq!(changes.iter().filter(|change| **change == Some(Change::Opened)).count(), 1);
+        assert_eq!((changes[4], row.room(100)), (Some(Change::Opened), Room::Closed(60_100)));
         assert_eq!((row.room(60_099), row.room(60_100)), (Room::Closed(60_100), Room::Probe));
     }
 
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(row.room(70_000), Room::Probe, "the node with the probe has ended");
         assert_eq!((row.note(&failed(), 65_000), row.room(65_001)), (None, Room::Closed(125_000)));
         row.probe_until = 130_000;
-        assert_eq!((row.note(&answered(), 126_000), row.room(126_000)), (Some(Turn::Closed), Room::Free));
+        assert_eq!((row.note(&answered(), 126_000), row.room(126_000)), (Some(Change::Closed), Room::Free));
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!((row.note(&busy(5), 0), row.room(0)), (None, Room::Closed(5_000)));
         assert_eq!((row.note(&busy(9_999), 0), row.room(0)), (None, Room::Closed(60_000)), "a minute at most");
         let refused = Note { sign: Sign::Refused, ..failed() };
-        assert_eq!((row.note(&refused, 5), row.note(&refused, 6)), (Some(Turn::Disabled), None));
+        assert_eq!((row.note(&refused, 5), row.note(&refused, 6)), (Some(Change::Disabled), None));
         assert_eq!((row.room(i64::MAX - 1), row.standing(0)), (Room::Closed(i64::MAX), "disabled"));
         row.trust_again();
         assert_eq!((row.room(0), row.standing(0)), (Room::Free, "active"));

@@ -62,7 +62,7 @@ pub(crate) struct Parts {
 /// What the tasks of a node share.
 struct Sender {
     parts: Parts,
-    seats: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     flights: TaskTracker,
 }
 
@@ -78,7 +78,7 @@ struct Served {
 
 /// Runs until the engine closes.
 pub(crate) async fn run(parts: Parts) {
-    let sender = Arc::new(Sender { parts, seats: Arc::new(Semaphore::new(MOST)), flights: TaskTracker::new() });
+    let sender = Arc::new(Sender { parts, permits: Arc::new(Semaphore::new(MOST)), flights: TaskTracker::new() });
     let mut served = Served::default();
     let parts = &sender.parts;
     while !parts.closing.is_cancelled() {
@@ -187,15 +187,15 @@ impl Sender {
         if line.wanted(now).is_empty() {
             return Ok(Look::Wait(line.opens_in(now).unwrap_or(FALLBACK).min(FALLBACK)));
         }
-        let Ok(mut seats) = Arc::clone(&self.seats).acquire_owned().await else { return Err(StoreError::Closed.into()) };
-        let more = self.seats.available_permits().min(BATCH - 1);
-        if let Ok(more) = Arc::clone(&self.seats).try_acquire_many_owned(u32::try_from(more).unwrap_or(0)) {
-            seats.merge(more);
+        let Ok(mut permits) = Arc::clone(&self.permits).acquire_owned().await else { return Err(StoreError::Closed.into()) };
+        let more = self.permits.available_permits().min(BATCH - 1);
+        if let Ok(more) = Arc::clone(&self.permits).try_acquire_many_owned(u32::try_from(more).unwrap_or(0)) {
+            permits.merge(more);
         }
         // Before the claim counts: a job that ends from here on may have made room that it did not see.
         let ended: Vec<u64> = line.targets.iter().map(|target| target.ended()).collect();
         let asked_at = now;
-        let claim = ClaimDeliveries { line: Arc::clone(line), count: seats.num_permits(), now };
+        let claim = ClaimDeliveries { line: Arc::clone(line), count: permits.num_permits(), now };
         let Claimed { deliveries, shut, strides, next_at, now } = self.store()?.execute(claim).await?;
         *line.strides() = strides;
         let mut is_news = !deliveries.is_empty();
@@ -204,7 +204,7 @@ impl Sender {
                 is_news |= target.shut(why, *ended, asked_at);
             }
         }
-        self.dispatch(line, deliveries, seats);
+        self.dispatch(line, deliveries, permits);
         if is_news {
             return Ok(Look::Again);
         }
@@ -213,29 +213,29 @@ impl Sender {
     }
 
     /// Starts a task for each delivery, and one for each batch of deliveries to a queue.
-    fn dispatch(self: &Arc<Self>, line: &Line, deliveries: Vec<(usize, Delivery)>, mut seats: OwnedSemaphorePermit) {
+    fn dispatch(self: &Arc<Self>, line: &Line, deliveries: Vec<(usize, Delivery)>, mut permits: OwnedSemaphorePermit) {
         let mut queued: BTreeMap<usize, Vec<Delivery>> = BTreeMap::new();
         for (place, delivery) in deliveries {
             let Some(target) = line.targets.get(place) else { continue };
             if target.queue.is_some() {
                 queued.entry(place).or_default().push(delivery);
-            } else if let Some(seat) = seats.split(1) {
-                self.flights.spawn(Arc::clone(self).deliver(Arc::clone(target), delivery, seat));
+            } else if let Some(permit) = permits.split(1) {
+                self.flights.spawn(Arc::clone(self).deliver(Arc::clone(target), delivery, permit));
             }
         }
         for (place, deliveries) in queued {
             let Some(target) = line.targets.get(place) else { continue };
             let Some(queue) = &target.queue else { continue };
             for batch in batches(queue, deliveries) {
-                let Some(seat) = seats.split(batch.deliveries.len()) else { continue };
-                self.flights.spawn(Arc::clone(self).send_batch(Arc::clone(target), batch, seat));
+                let Some(permit) = permits.split(batch.deliveries.len()) else { continue };
+                self.flights.spawn(Arc::clone(self).send_batch(Arc::clone(target), batch, permit));
             }
         }
     }
 
     /// One request to a queue. Jobs that the queue has taken stay active until the function that reads the queue
     /// settles them, or until their leases end.
-    async fn send_batch(self: Arc<Self>, target: Arc<Target>, batch: Batch, seats: OwnedSemaphorePermit) {
+    async fn send_batch(self: Arc<Self>, target: Arc<Target>, batch: Batch, permits: OwnedSemaphorePermit) {
         let began = Instant::now();
         let came = self.parts.outgoing.post(&batch.post()).await;
         let Judgement { fates, note } = Judgement::of(&came, batch.deliveries.len());
@@ -251,11 +251,11 @@ impl Sender {
                 target.has_room();
             }
         }
-        drop(seats);
+        drop(permits);
     }
 
     /// One delivery. Its job is active under a lease; nothing of it is kept here.
-    async fn deliver(self: Arc<Self>, target: Arc<Target>, delivery: Delivery, seat: OwnedSemaphorePermit) {
+    async fn deliver(self: Arc<Self>, target: Arc<Target>, delivery: Delivery, permit: OwnedSemaphorePermit) {
         let began = Instant::now();
         let came = self.parts.outgoing.post(&delivery.post()).await;
         let Verdict { outcome, note } = Verdict::of(&came, delivery.endpoint.retry_429);
@@ -268,7 +268,7 @@ impl Sender {
         lock(&self.parts.metrics.push).add(word, began.elapsed());
         self.note(&target, &delivery, note).await;
         self.settle(&delivery, outcome).await;
-        drop(seat);
+        drop(permit);
         target.has_room();
     }
 

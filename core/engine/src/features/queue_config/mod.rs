@@ -8,6 +8,7 @@ pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;
 pub mod tables;
+mod values;
 
 use crate::kernel::hooks::Feature;
 

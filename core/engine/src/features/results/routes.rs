@@ -37,7 +37,7 @@ pub async fn get(
     let (row, history) = match patience(&Params::parse(query.as_deref())?)? {
         None => read(&engine, id).await?,
         Some(patience) => {
-            let _seat = engine.slot(&guest, patience)?;
+            let _slot = engine.slot(&guest, patience)?;
             wait(&engine, id, patience).await?
         }
     };

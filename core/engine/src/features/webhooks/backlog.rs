@@ -50,7 +50,7 @@ impl Dropped {
 
 /// What one transaction changes for one subscription.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Shift {
+pub(crate) struct Delta {
     /// What waited before.
     known: Option<Waiting>,
     /// Whether this transaction has counted it.
@@ -64,9 +64,9 @@ pub(crate) struct Shift {
 }
 
 /// What one transaction changes.
-pub(crate) type Shifts = BTreeMap<JobId, Shift>;
+pub(crate) type Deltas = BTreeMap<JobId, Delta>;
 
-impl Shift {
+impl Delta {
     /// A delivery has ended.
     pub(crate) fn end(&mut self) {
         self.written -= 1;
@@ -177,52 +177,52 @@ impl Backlog {
     pub(crate) fn take<E>(
         &self,
         id: JobId,
-        shift: &mut Shift,
+        delta: &mut Delta,
         now: i64,
         count: impl FnOnce(usize) -> Result<usize, E>,
     ) -> Result<bool, E> {
-        if shift.known.is_none() {
-            shift.known = self.lines().of.get(&id).map(|line| line.waiting);
+        if delta.known.is_none() {
+            delta.known = self.lines().of.get(&id).map(|line| line.waiting);
         }
-        if shift.must_be_counted(self.bound, now) {
+        if delta.must_be_counted(self.bound, now) {
             // The bound may have been higher before: twice the bound is enough to see that there is no room.
             let limit = usize::try_from(self.bound.saturating_mul(2).saturating_add(1)).unwrap_or(usize::MAX);
-            shift.counted(count(limit)?, now);
+            delta.counted(count(limit)?, now);
         }
-        Ok(shift.take(self.bound))
+        Ok(delta.take(self.bound))
     }
 
     /// Takes over what a transaction has changed that was committed at a time.
-    pub(crate) fn committed(&self, shifts: Shifts, now: i64) {
-        if shifts.is_empty() {
+    pub(crate) fn committed(&self, deltas: Deltas, now: i64) {
+        if deltas.is_empty() {
             return;
         }
-        for (id, events) in self.shifted(shifts, now) {
+        for (id, events) in self.applied(deltas, now) {
             let subscription = format!("sub_{id}");
             tracing::warn!(subscription, events, bound = self.bound, "webhooks: too many deliveries wait; events were dropped");
         }
     }
 
     /// The same; returns what to warn of.
-    fn shifted(&self, shifts: Shifts, now: i64) -> Vec<(JobId, i64)> {
+    fn applied(&self, deltas: Deltas, now: i64) -> Vec<(JobId, i64)> {
         let mut lines = self.lines();
         let mut warnings = Vec::new();
         if lines.of.len() > MAX_LINES {
             lines.of.retain(|_, line| line.unwritten.events > 0);
         }
-        for (id, shift) in shifts {
+        for (id, delta) in deltas {
             let line = lines.of.get(&id).map(|line| line.waiting);
             // Other transactions may have been committed since this one has asked.
-            let known = if shift.is_counted { shift.known } else { line.or(shift.known) };
+            let known = if delta.is_counted { delta.known } else { line.or(delta.known) };
             // What was never asked for is counted when it is.
             let Some(Waiting { count, added, counted_at }) = known else { continue };
-            let count = count.saturating_add(shift.written).saturating_add(shift.added).max(0);
-            let waiting = Waiting { count, added: added.saturating_add(shift.added), counted_at };
+            let count = count.saturating_add(delta.written).saturating_add(delta.added).max(0);
+            let waiting = Waiting { count, added: added.saturating_add(delta.added), counted_at };
             let line = lines.of.entry(id).or_insert(Line::of(waiting));
             line.waiting = waiting;
-            if shift.dropped > 0 {
-                warnings.extend(line.drop(shift.dropped, now).map(|events| (id, events)));
-                lines.dropped = lines.dropped.saturating_add(shift.dropped.unsigned_abs());
+            if delta.dropped > 0 {
+                warnings.extend(line.drop(delta.dropped, now).map(|events| (id, events)));
+                lines.dropped = lines.dropped.saturating_add(delta.dropped.unsigned_abs());
             }
         }
         warnings
@@ -272,22 +272,22 @@ mod tests {
     /// A transaction that brings so many events for subscription 1. Returns how many became deliveries, and whether
     /// the store was asked, which has `stored` deliveries.
     fn events(backlog: &Backlog, events: usize, stored: usize, now: i64) -> (usize, bool) {
-        let (mut shift, mut asked, mut taken) = (Shift::default(), false, 0);
+        let (mut delta, mut asked, mut taken) = (Delta::default(), false, 0);
         for _ in 0..events {
             let count = |limit: usize| {
                 asked = true;
                 Ok::<_, ()>(stored.min(limit))
             };
-            taken += usize::from(backlog.take(id(1), &mut shift, now, count).unwrap());
+            taken += usize::from(backlog.take(id(1), &mut delta, now, count).unwrap());
         }
-        backlog.committed(Shifts::from([(id(1), shift)]), now);
+        backlog.committed(Deltas::from([(id(1), delta)]), now);
         (taken, asked)
     }
 
     fn ends(backlog: &Backlog, number: usize, now: i64) {
-        let mut shift = Shift::default();
-        (0..number).for_each(|_| shift.end());
-        backlog.committed(Shifts::from([(id(1), shift)]), now);
+        let mut delta = Delta::default();
+        (0..number).for_each(|_| delta.end());
+        backlog.committed(Deltas::from([(id(1), delta)]), now);
     }
 
     #[test]
@@ -307,9 +307,9 @@ mod tests {
         assert_eq!(events(&backlog, 1, 80, 0), (0, true));
         ends(&backlog, 2, 0);
         assert_eq!(events(&backlog, 1, 99, 0), (1, false));
-        let mut shift = Shift::default();
-        shift.reopen();
-        backlog.committed(Shifts::from([(id(1), shift)]), 0);
+        let mut delta = Delta::default();
+        delta.reopen();
+        backlog.committed(Deltas::from([(id(1), delta)]), 0);
         assert_eq!(events(&backlog, 1, 99, 0), (0, false));
     }
 
@@ -326,12 +326,12 @@ mod tests {
     #[test]
     fn a_transaction_that_counts_has_what_it_wrote_before_and_not_what_it_will_write() {
         let backlog = Backlog::new(8);
-        let mut shift = Shift::default();
-        shift.end();
+        let mut delta = Delta::default();
+        delta.end();
         // The store has seven without the one that this transaction has ended.
-        assert_eq!(backlog.take(id(1), &mut shift, 0, |_| Ok::<_, ()>(7)), Ok(true));
-        assert_eq!(backlog.take(id(1), &mut shift, 0, |_| Err(())), Ok(false));
-        backlog.committed(Shifts::from([(id(1), shift)]), 0);
+        assert_eq!(backlog.take(id(1), &mut delta, 0, |_| Ok::<_, ()>(7)), Ok(true));
+        assert_eq!(backlog.take(id(1), &mut delta, 0, |_| Err(())), Ok(false));
+        backlog.committed(Deltas::from([(id(1), delta)]), 0);
         assert_eq!(events(&backlog, 1, 99, 0), (0, false));
     }
 
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn after_a_fault_the_store_is_asked_again() {
         let backlog = Backlog::new(8);
-        assert_eq!(backlog.take(id(1), &mut Shift::default(), 0, |_| Err(7)), Err(7));
+        assert_eq!(backlog.take(id(1), &mut Delta::default(), 0, |_| Err(7)), Err(7));
         assert_eq!(events(&backlog, 1, 0, 0), (1, true));
         backlog.clear();
         assert_eq!(events(&backlog, 1, 8, 0), (0, true));
@@ -355,9 +355,9 @@ mod tests {
     fn drops_are_counted_since_the_first_and_warned_of_once_a_minute() {
         let backlog = Backlog::new(0);
         let drop = |events, now| {
-            let shift =
-                Shift { known: Some(Waiting { count: 0, added: 0, counted_at: now }), dropped: events, ..Shift::default() };
-            backlog.shifted(Shifts::from([(id(1), shift)]), now)
+            let delta =
+                Delta { known: Some(Waiting { count: 0, added: 0, counted_at: now }), dropped: events, ..Delta::default() };
+            backlog.applied(Deltas::from([(id(1), delta)]), now)
         };
         assert_eq!(drop(2, 5), [(id(1), 2)]);
         assert_eq!(drop(3, 60_004), []);
@@ -378,8 +378,8 @@ mod tests {
         for number in 0..=MAX_LINES {
             let mut bytes = [0; 16];
             bytes[..8].copy_from_slice(&number.to_be_bytes());
-            let shift = Shift { known, dropped: i64::from(number == 0), ..Shift::default() };
-            backlog.committed(Shifts::from([(JobId::from_bytes(bytes), shift)]), 0);
+            let delta = Delta { known, dropped: i64::from(number == 0), ..Delta::default() };
+            backlog.committed(Deltas::from([(JobId::from_bytes(bytes), delta)]), 0);
         }
         assert_eq!(events(&backlog, 1, 0, 0), (1, true));
         let kept = backlog.lines().of.len();

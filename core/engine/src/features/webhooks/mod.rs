@@ -22,7 +22,7 @@ use crate::kernel::hooks::Feature;
 pub(crate) const FEATURE: Feature = Feature {
     before_commit: Some(|transaction| transaction.note_deliveries()),
     on_written: Some(|transaction| {
-        transaction.counters.shifts = std::mem::take(&mut transaction.features.webhooks);
+        transaction.counters.deltas = std::mem::take(&mut transaction.features.webhooks);
         Ok(())
     }),
     reset: Some(|transaction| transaction.counters.backlog.clear()),

@@ -168,8 +168,8 @@ impl Transaction<'_> {
     /// Whether a subscription has room for one more delivery. Without room the event counts as dropped.
     fn takes_delivery(&mut self, subscription: JobId) -> Result<bool, StoreError> {
         let (tables, now) = (&mut *self.tables, self.now.as_millis());
-        let shift = self.features.webhooks.entry(subscription).or_default();
-        self.counters.backlog.take(subscription, shift, now, |limit| tables.count_waiting(subscription, limit))
+        let delta = self.features.webhooks.entry(subscription).or_default();
+        self.counters.backlog.take(subscription, delta, now, |limit| tables.count_waiting(subscription, limit))
     }
 
     /// Writes what a node has dropped. A subscription that was deleted meanwhile has no use for it.

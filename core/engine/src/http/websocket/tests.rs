@@ -49,7 +49,7 @@ impl Client {
 async fn talk(unread: usize) -> (Engine, Client) {
     let engine = Engine::open(EngineOptions::new("memory:".parse().unwrap())).await.unwrap();
     let ((says, incoming), (outgoing, hears)) = (unbounded_channel(), channel(unread));
-    let seat = engine.streams().client_limit().take(&Guest::default()).unwrap();
+    let slot = engine.streams().client_limit().take(&Guest::default()).unwrap();
     let conversation = Conversation {
         engine: engine.clone(),
         asker: Asker::default(),
@@ -57,7 +57,7 @@ async fn talk(unread: usize) -> (Engine, Client) {
         guest: Guest::default(),
         channels: Vec::new(),
         turn: 0,
-        _seat: seat,
+        _slot: slot,
     };
     tokio::spawn(conversation.run(Fake { incoming, outgoing }));
     (engine, Client { says, hears })

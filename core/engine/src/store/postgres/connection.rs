@@ -133,7 +133,7 @@ impl Db {
         }
     }
 
-    /// Whether statements may rely on the settings of the session (no pooler hands it to somebody else in between).
+    /// Whether statements may rely on the settings of the session (no pooler hands it to another client in between).
     pub fn session(&self) -> Session {
         self.session
     }
@@ -247,7 +247,7 @@ impl From<tokio_postgres::Error> for StoreError {
             SqlState::T_R_DEADLOCK_DETECTED,
             SqlState::LOCK_NOT_AVAILABLE,
             SqlState::UNIQUE_VIOLATION,
-            // A pooler has handed the session to somebody else.
+            // A pooler has handed the session to another client.
             SqlState::INVALID_SQL_STATEMENT_NAME,
             SqlState::DUPLICATE_PSTATEMENT,
         ]) {

@@ -318,7 +318,7 @@ impl WriterThread {
                 self.metrics.exceeded(std::mem::take(&mut self.counters.exceeded));
                 self.metrics.starved(std::mem::take(&mut self.counters.starved));
                 self.metrics.departed(&std::mem::take(&mut self.counters.train_waits));
-                self.counters.backlog.committed(std::mem::take(&mut self.counters.shifts), now.as_millis());
+                self.counters.backlog.committed(std::mem::take(&mut self.counters.deltas), now.as_millis());
                 if std::mem::take(&mut self.counters.emptied) {
                     self.metrics.forget_unwritten();
                 }

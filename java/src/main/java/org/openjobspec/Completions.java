@@ -23,7 +23,7 @@ final class Completions {
     void add(Outcome outcome, long nanos) {
         busy.add(nanos);
         done.add(outcome);
-        if (waiting.getAndIncrement() != 0) return; // somebody is at it and looks again
+        if (waiting.getAndIncrement() != 0) return; // another thread does it, and looks again
         int seen = 1;
         while (seen != 0) {
             flush();

@@ -63,6 +63,23 @@ final class Functions {
             Native.SLICE.withName("listen"),
             Native.SLICE.withName("keys"));
 
+    static final StructLayout REQUEST = MemoryLayout.structLayout(
+            JAVA_LONG.withName("ticket"),
+            ADDRESS.withName("method"),
+            ADDRESS.withName("path"),
+            ADDRESS.withName("body"));
+
+    static final StructLayout RELAY_OPTIONS = MemoryLayout.structLayout(
+            JAVA_INT.withName("size"),
+            JAVA_INT.withName("batch_size"),
+            JAVA_LONG.withName("poll_interval_ms"),
+            JAVA_LONG.withName("retention_ms"),
+            Native.SLICE.withName("table"),
+            Native.SLICE.withName("url"),
+            ADDRESS.withName("host"),
+            Native.SLICE.withName("database"),
+            JAVA_BOOLEAN.withName("migrate"), MemoryLayout.paddingLayout(7));
+
     /** Handles of its functions. */
     static final class Client {
         private Client() {}
@@ -105,6 +122,46 @@ final class Functions {
                 "ojs_transport_close", null, ADDRESS);
         static final MethodHandle FREE = Native.function(
                 "ojs_transport_free", null, ADDRESS);
+    }
+
+    /** Handles of its functions. */
+    static final class Outbox {
+        private Outbox() {}
+
+        static final MethodHandle ENCRYPTED = Native.function(
+                "ojs_outbox_encrypted", ADDRESS, ADDRESS, Native.SLICE, ADDRESS);
+        static final MethodHandle STAGE = Native.function(
+                "ojs_outbox_stage", ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS);
+        static final MethodHandle STAGE_IN_ENGINE = Native.function(
+                "ojs_outbox_stage_in_engine", ADDRESS, Native.SLICE, Native.SLICE, ADDRESS);
+        static final MethodHandle MIGRATION = Native.function(
+                "ojs_outbox_migration", ADDRESS, Native.SLICE, Native.SLICE, ADDRESS);
+        static final MethodHandle NOTIFY = Native.quick(
+                "ojs_outbox_notify", Native.SLICE);
+        static final MethodHandle SAME_DATABASE = Native.function(
+                "ojs_outbox_same_database", ADDRESS, Native.SLICE, ADDRESS);
+        static final MethodHandle STAGED_QUERY = Native.function(
+                "ojs_outbox_staged_query", ADDRESS, Native.SLICE, Native.SLICE, JAVA_BOOLEAN, ADDRESS);
+        static final MethodHandle RECORDED = Native.function(
+                "ojs_fake_recorded", ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS);
+    }
+
+    /** Handles of its functions. */
+    static final class Relay {
+        private Relay() {}
+
+        static final MethodHandle OPTIONS_INIT = Native.quick(
+                "ojs_relay_options_init", null, ADDRESS);
+        static final MethodHandle START = Native.function(
+                "ojs_relay_start", ADDRESS, ADDRESS, ADDRESS, ADDRESS);
+        static final MethodHandle WAKE = Native.function(
+                "ojs_relay_wake", null, ADDRESS);
+        static final MethodHandle STATUS = Native.function(
+                "ojs_relay_status", ADDRESS, ADDRESS, ADDRESS);
+        static final MethodHandle STOP = Native.function(
+                "ojs_relay_stop", ADDRESS, ADDRESS, JAVA_LONG);
+        static final MethodHandle FREE = Native.function(
+                "ojs_relay_free", null, ADDRESS);
     }
 
     /** Handles of its functions. */

@@ -1,11 +1,9 @@
 package org.openjobspec;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.openjobspec.Functions.Mailbox.*;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.nio.charset.StandardCharsets;
@@ -13,12 +11,10 @@ import java.util.concurrent.Executor;
 
 /** {@code ojs_transport}: the library puts requests in, a thread of Java takes them out and has them answered. */
 final class NativeMailbox {
-    static final StructLayout REQUEST = MemoryLayout.structLayout(
-            JAVA_LONG.withName("ticket"), ADDRESS.withName("method"), ADDRESS.withName("path"), ADDRESS.withName("body"));
+    private static final StructLayout REQUEST = Functions.REQUEST;
 
     private static final System.Logger LOG = System.getLogger("org.openjobspec");
     private static final long WAIT_MS = 60_000;
-
 
     /** One request as it came. */
     private record Request(long ticket, String method, String path, byte[] body) {}

@@ -1,12 +1,11 @@
 package org.openjobspec;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
+import static org.openjobspec.Functions.Outbox.*;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
-import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -14,18 +13,6 @@ import java.util.List;
 final class NativeOutbox {
     /** JDBC writes parameters as question marks. */
     private static final String STYLE = "qmark";
-
-    private static final MethodHandle ENCRYPTED = Native.function("ojs_outbox_encrypted", ADDRESS, ADDRESS, Native.SLICE, ADDRESS);
-    private static final MethodHandle STAGE = Native.function("ojs_outbox_stage", ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS);
-    private static final MethodHandle STAGE_IN_ENGINE = Native.function("ojs_outbox_stage_in_engine", ADDRESS, Native.SLICE, Native.SLICE, ADDRESS);
-    private static final MethodHandle MIGRATION = Native.function("ojs_outbox_migration", ADDRESS, Native.SLICE, Native.SLICE, ADDRESS);
-    private static final MethodHandle NOTIFY = Native.quick("ojs_outbox_notify", Native.SLICE);
-    private static final MethodHandle SAME_DATABASE =
-            Native.function("ojs_outbox_same_database", ADDRESS, Native.SLICE, ADDRESS);
-    private static final MethodHandle STAGED_QUERY =
-            Native.function("ojs_outbox_staged_query", ADDRESS, Native.SLICE, Native.SLICE, JAVA_BOOLEAN, ADDRESS);
-    private static final MethodHandle RECORDED =
-            Native.function("ojs_fake_recorded", ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS);
 
     private NativeOutbox() {}
 

@@ -68,8 +68,8 @@ class NativeTest {
         assertEquals(members("ojs_slice"), members(Native.SLICE));
         assertEquals(members("ojs_client_options"), members(Functions.CLIENT_OPTIONS));
         assertEquals(members("ojs_worker_options"), members(Functions.WORKER_OPTIONS));
-        assertEquals(members("ojs_relay_options"), members(NativeRelay.OPTIONS));
-        assertEquals(members("ojs_request"), members(NativeMailbox.REQUEST));
+        assertEquals(members("ojs_relay_options"), members(Functions.RELAY_OPTIONS));
+        assertEquals(members("ojs_request"), members(Functions.REQUEST));
         assertEquals(members("ojs_cancellation"), members(Functions.CANCELLATION));
     }
 
@@ -77,7 +77,7 @@ class NativeTest {
     void theLibraryAgreesAboutSizes() {
         assertEquals(Functions.CLIENT_OPTIONS.byteSize(), NativeClient.optionsSize());
         assertEquals(Functions.WORKER_OPTIONS.byteSize(), NativeWorker.optionsSize());
-        assertEquals(NativeRelay.OPTIONS.byteSize(), NativeRelay.optionsSize());
+        assertEquals(Functions.RELAY_OPTIONS.byteSize(), NativeRelay.optionsSize());
         assertEquals(Functions.SERVER_OPTIONS.byteSize(), NativeServer.optionsSize());
     }
 

@@ -13,25 +13,25 @@ package org.openjobspec.kotlin
  * ```
  */
 public sealed class OjsException(message: String, internal val about: About, cause: Throwable? = null) : RuntimeException(message, cause) {
-    /** The machine-readable code, as the server wrote it. */
+    /** Machine-readable, as the server wrote it, such as `not_found`. */
     public val code: String get() = about.code
 
     /** Whether the same call may succeed later. */
     public val retryable: Boolean get() = about.retryable
 
-    /** The status of HTTP; 0 when there was no answer. */
+    /** The HTTP status; 0 when there was no answer. */
     public val status: Int get() = about.status
 
-    /** Structured context; null where there is none. */
+    /** More about the error, in the forms of JSON; null when there is no more. */
     public val details: Any? get() = about.details
 
-    /** What to do next, in the server's words. */
+    /** What to do next, in the server's words; null when the server gave no hint. */
     public val hint: String? get() = about.hint
 
-    /** What the server's log calls the request. */
+    /** The name of the request in the server's log; null when the server gave none. */
     public val requestId: String? get() = about.requestId
 
-    /** The number of the code in the catalogue of OJS errors, such as `OJS-3000`. */
+    /** The number of the code in the catalogue of OJS errors, such as `OJS-3000`; null when it has none. */
     public val numeric: String? get() = about.numeric
 
     /** What is known about an error besides its message. */

@@ -139,7 +139,7 @@ public final class OjsJdbc implements AutoCloseable {
             }
             if (!connection.getAutoCommit()) connection.commit();
         } catch (SQLException | RuntimeException e) {
-            // The job is safe in its table: somebody looks there soon.
+            // The job is safe in its table: the relay looks there soon.
             LOG.log(Level.DEBUG, "could not tell of a commit", e);
         }
     }

@@ -10,7 +10,7 @@ use crate::Error;
 
 /// A supervisor process: it stops the server and removes its directory when the test process ends, also when that is killed.
 #[derive(Debug)]
-pub struct Keeper {
+pub struct Supervisor {
     pipes: Mutex<Pipes>,
 }
 
@@ -20,7 +20,7 @@ struct Pipes {
     answers: BufReader<ChildStdout>,
 }
 
-impl Keeper {
+impl Supervisor {
     /// Starts the supervisor as `shell`, a `/bin/sh` of the user that the server runs as; it starts `program`, with what `arguments`
     /// adds. `signal` ends it. In a process group of its own: an interrupt from the terminal, or a signal to the group
     /// of the test, must not end it before it has cleaned up.

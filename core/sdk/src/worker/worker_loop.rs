@@ -117,7 +117,7 @@ pub(super) struct Reporting {
     pub oldest: Option<Instant>,
 }
 
-pub(super) struct Turns {
+pub(super) struct WorkerLoop {
     pub shared: Arc<Shared>,
     pub sender: mpsc::UnboundedSender<(DeliveryKey, Outcome)>,
     outcomes: mpsc::UnboundedReceiver<(DeliveryKey, Outcome)>,
@@ -141,7 +141,7 @@ pub(super) struct Turns {
     pub probing: Backoff,
 }
 
-impl Turns {
+impl WorkerLoop {
     pub fn new(shared: Arc<Shared>) -> Self {
         let (sender, outcomes) = mpsc::unbounded_channel();
         let now = Instant::now();
