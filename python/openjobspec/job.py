@@ -159,8 +159,10 @@ class JobRequest(JobOptions):
         if isinstance(value, tuple):
             return cls(*value)
         if not isinstance(value, Mapping):
-            wanted = "a type, (type, args), {'type': …, 'args': …}, or task.request(…)"
-            raise OJSValidationError(f"a job is {wanted}, not {type(value).__name__}", code="invalid_payload")
+            raise OJSValidationError(
+                f"a job is a type, (type, args), {{'type': …, 'args': …}}, or task.request(…), not {type(value).__name__}",
+                code="invalid_payload",
+            )
         rest = dict(value)
         job_type = rest.pop("type", None)
         if not isinstance(job_type, str):
