@@ -160,7 +160,8 @@ class JobRequest(JobOptions):
             return cls(*value)
         if not isinstance(value, Mapping):
             raise OJSValidationError(
-                f"a job is a type, (type, args), {{'type': …, 'args': …}}, or task.request(…), not {type(value).__name__}",
+                "a job is a type, (type, args), {'type': …, 'args': …}, or task.request(…), "
+                f"not {type(value).__name__}",
                 code="invalid_payload",
             )
         rest = dict(value)

@@ -147,7 +147,8 @@ def test_dead_letters(client: ojs.Client, make_worker: Callable[..., ojs.Worker]
 
 
 def test_an_unknown_setting_of_a_schedule_is_refused(client: ojs.Client) -> None:
-    with pytest.raises(ojs.OJSValidationError, match="unknown option 'overlap' of a schedule; did you mean 'overlap_policy'"):
+    says = "unknown option 'overlap' of a schedule; did you mean 'overlap_policy'"
+    with pytest.raises(ojs.OJSValidationError, match=says):
         client.register_cron("refused", "0 7 * * *", "part", overlap="skip")
     assert client.register_cron("kept", "0 7 * * *", "part", enabled=False, x_team="mail")["enabled"] is False
     client.delete_cron("kept")
