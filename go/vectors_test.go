@@ -197,7 +197,12 @@ type vectorStep struct {
 	Args                json.RawMessage
 	Options             map[string]json.RawMessage
 	Chain, Group, Batch []vectorStep
-	Callbacks           map[string]vectorStep
+	Graph               []struct {
+		ID    string
+		Step  vectorStep
+		After []string
+	}
+	Callbacks map[string]vectorStep
 }
 
 // step is what a program would write.
@@ -212,6 +217,12 @@ func (s vectorStep) step(t *testing.T) ojs.Step {
 	switch {
 	case s.Chain != nil:
 		workflow = ojs.Chain(steps(s.Chain)...)
+	case s.Graph != nil:
+		var nodes []ojs.Node
+		for _, one := range s.Graph {
+			nodes = append(nodes, ojs.Node{ID: one.ID, Job: one.Step.step(t), After: one.After})
+		}
+		workflow = ojs.Graph(nodes...)
 	case s.Group != nil:
 		workflow = ojs.Group(steps(s.Group)...)
 	case s.Batch != nil:

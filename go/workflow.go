@@ -55,9 +55,10 @@ func Graph(nodes ...Node) Workflow {
 // Node is a step of a graph.
 type Node struct {
 	// ID is its name in the graph.
-	ID  string
-	Job JobRequest
-	// After are the nodes before it.
+	ID string
+	// Job is what runs: a JobRequest, or a Workflow inside the graph.
+	Job Step
+	// After are the nodes that must have completed before it begins.
 	After []string
 }
 
@@ -65,8 +66,23 @@ func (Node) step() {}
 
 // MarshalJSON writes the node as the wire has it.
 func (n Node) MarshalJSON() ([]byte, error) {
-	n.Job.ID = n.ID
-	return n.Job.encode(n.After)
+	if job, ok := n.Job.(JobRequest); ok {
+		job.ID = n.ID
+		return job.encode(n.After)
+	}
+	workflow, ok := n.Job.(Workflow)
+	if !ok {
+		return nil, invalid("a node of a graph has a JobRequest or a Workflow")
+	}
+	wire, err := workflow.wire()
+	if err != nil {
+		return nil, err
+	}
+	wire["id"] = n.ID
+	if len(n.After) > 0 {
+		wire["depends_on"] = n.After
+	}
+	return encode(wire)
 }
 
 // Named is the same workflow with a name.
@@ -83,14 +99,21 @@ func (w Workflow) With(options map[string]any) Workflow {
 
 // MarshalJSON writes the description as the wire has it.
 func (w Workflow) MarshalJSON() ([]byte, error) {
+	wire, err := w.wire()
+	if err != nil {
+		return nil, err
+	}
+	return encode(wire)
+}
+
+// wire has the members of the description.
+func (w Workflow) wire() (map[string]any, error) {
 	if len(w.steps) == 0 {
 		return nil, invalid("a workflow needs at least one job")
 	}
 	wire := map[string]any{}
 	switch w.kind {
-	case "graph": // Has no word of its own: the steps name those before them.
-		wire["steps"] = w.steps
-	case "chain":
+	case "chain", "graph":
 		wire["type"], wire["steps"] = w.kind, w.steps
 	default:
 		wire["type"], wire["jobs"] = w.kind, w.steps
@@ -110,5 +133,5 @@ func (w Workflow) MarshalJSON() ([]byte, error) {
 	if len(w.options) > 0 {
 		wire["options"] = w.options
 	}
-	return encode(wire)
+	return wire, nil
 }

@@ -1039,7 +1039,7 @@ export type CancelReason =
 /** A description of jobs that belong together. May be a step of another one. */
 export class Workflow {
   private constructor();
-  readonly type: 'chain' | 'group' | 'batch';
+  readonly type: 'chain' | 'group' | 'batch' | 'graph';
   readonly name?: string;
   /** The same with a name. */
   named(name: string): Workflow;
@@ -1057,6 +1057,16 @@ export function group(...jobs: Step[]): Workflow;
 export function group(jobs: Step[]): Workflow;
 /** All at the same time, then callbacks. */
 export function batch(jobs: Step[], callbacks?: BatchCallbacks): Workflow;
+/** A step of a graph. */
+export interface Node {
+  readonly id: string;
+  readonly after: string[];
+}
+/** A step of a graph: `id` is its name there, `after` names the nodes that must have completed before it begins. */
+export function node(id: string, step: Step, options?: { after?: string | string[] }): Node;
+/** Each node runs as soon as those before it have completed, and sees their results as `ctx.parentResults`. */
+export function graph(...nodes: Node[]): Workflow;
+export function graph(nodes: Node[]): Workflow;
 export interface BatchCallbacks {
   /** In any case. */
   on_complete?: JobLike;

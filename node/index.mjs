@@ -3,8 +3,8 @@ import sdk from './lib/index.cjs';
 
 export default sdk;
 export const {
-  OJSClient, OJSServer, OJSWorker, Job, JobContext, JobRequest, JobResult, MiddlewareChain, Task, Workflow, chain, group, batch, json, setLogger,
-  testing, verifyWebhook, version,
+  OJSClient, OJSServer, OJSWorker, Job, JobContext, JobRequest, JobResult, MiddlewareChain, Task,
+  Workflow, chain, group, batch, graph, node, json, setLogger, testing, verifyWebhook, version,
   OJSError, NonRetryableError, Snooze, JobCancelledError,
   // gen:node/exports.mjs.j2 (make gen; do not edit)
   OJSAPIError, OJSConflictError, OJSDuplicateError, OJSInvalidStateTransitionError, OJSNotFoundError, OJSQueuePausedError,

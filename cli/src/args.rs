@@ -17,9 +17,9 @@ const EXAMPLES: &str = "\
 Examples:
   ojs server --store sqlite:jobs.db              start a server on 127.0.0.1:8080
   ojs jobs enqueue email.send '[\"a@example.com\"]'  give it a job
-  ojs queues stats                               see what waits and what runs
-  ojs doctor                                     see what is wrong
-  ojs dead-letter list                           see what failed for good
+  ojs queues stats                               count waiting and running jobs
+  ojs doctor                                     find faults, and what to do
+  ojs dead-letter list                           list jobs that failed for good
   ojs dead-letter retry 019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f
 
 Exit status: 0 done · 1 the server refused · 2 wrong usage or setting · 3 no server answers";
@@ -41,70 +41,70 @@ pub enum Command {
     /// Enqueue, list, show, cancel and retry jobs, one or many.
     #[command(subcommand)]
     Jobs(jobs::Action),
-    /// Look at changes of many jobs that go on in the background; pause, resume and cancel them.
+    /// List changes of many jobs that run in the background; pause, resume and cancel them.
     #[command(subcommand)]
     Bulk(operations::Action),
     /// List queues, count their jobs; pause, resume and purge them.
     #[command(subcommand)]
     Queues(queues::Action),
-    /// Look at pools of queues; make, replace and delete them.
+    /// List, create, replace and delete pools of queues.
     #[command(subcommand)]
     Pools(pools::Action),
-    /// Look at keys with limits; give them other limits for a while.
+    /// List keys with rate limits; override their limits for a while.
     #[command(subcommand)]
     RateLimits(rate_limits::Action),
-    /// Look at tenants; set what they may use, suspend, resume and delete them.
+    /// List tenants; set their limits, suspend, resume and delete them.
     #[command(subcommand)]
     Tenants(tenants::Action),
-    /// Look at jobs that failed for good; run them again or delete them.
+    /// List jobs that failed for good; run them again or delete them.
     #[command(subcommand, alias = "dlq")]
     DeadLetter(dead_letter::Action),
-    /// Look at failures that are the same but for ids and numbers; retry their jobs.
+    /// List failures, grouped by their message without ids and numbers; retry their jobs.
     #[command(subcommand)]
     Errors(errors::Action),
-    /// List workers; tell them to stop fetching, or to stop.
+    /// List workers; make them stop fetching, or stop.
     #[command(subcommand)]
     Workers(workers::Action),
-    /// Look at cron entries; add, enable, disable and delete them.
+    /// List, add, enable, disable and delete cron entries.
     #[command(subcommand, alias = "cron")]
     Crons(crons::Action),
     /// Register schemas of arguments, list, show and delete them.
     #[command(subcommand)]
     Schemas(schemas::Action),
-    /// Look at job trains; hold them, and let them go on.
+    /// List job trains; hold and advance them.
     #[command(subcommand)]
     Trains(trains::Action),
-    /// Jobs that are sent to endpoints over HTTP: push delivery.
+    /// Register and list endpoints that jobs are sent to over HTTP (push delivery).
     #[command(subcommand)]
     Push(push::Action),
-    /// Send events to other systems: subscriptions, their deliveries.
+    /// Send events to other systems: subscriptions and their deliveries.
     #[command(subcommand)]
     Webhooks(webhooks::Action),
-    /// Look at workflows, cancel them.
+    /// List, show and cancel workflows.
     #[command(subcommand)]
     Workflows(workflows::Action),
-    /// The whole in figures, now or over time.
+    /// Show figures of the whole server, now or over time.
     Stats(stats::Stats),
-    /// Queues and workers, live.
+    /// Show queues and workers live.
     Top(top::Top),
-    /// What happens, as it happens.
+    /// Show events as they happen.
     Events(events::Events),
-    /// A pause for everything, for work on the system.
+    /// Stop handing out jobs for a while, for work on the system.
     #[command(subcommand)]
     Maintenance(maintenance::Action),
-    /// Look for what is wrong, and say what to do.
+    /// Find faults, and say what to do about them.
     Doctor(doctor::Doctor),
     /// Print a dashboard for Grafana.
     Grafana(grafana::Grafana),
     /// Print alerting rules for Prometheus.
     Alerts(alerts::Alerts),
-    /// Make, list and revoke the keys of a server.
+    /// Create, list and revoke the API keys of a server.
     Keys(keys::Keys),
-    /// Send what applications have put into their outbox.
+    /// Send the jobs in the outbox of an application.
     Relay(relay::RelayArgs),
     /// Decrypt arguments for people who may see them.
     CodecServer(codec_server::CodecServer),
-    /// Bring a store to the schema of this version.
+    /// Upgrade a store to the schema of this version.
     Migrate(migrate::Migrate),
     /// Print the completion script of a shell.
     #[command(after_help = "Example:\n  ojs completions bash > /etc/bash_completion.d/ojs")]
@@ -114,7 +114,7 @@ pub enum Command {
     },
     /// Print the manual, or write a page for each command.
     Man(man::Man),
-    /// Ask the server how it is.
+    /// Show the health of the server.
     Health,
     /// Show what the server implements.
     Manifest,
@@ -123,9 +123,9 @@ pub enum Command {
 const SERVER_HELP: &str = "\
 The first line on stdout is `listening on http://ADDRESS`, with the real port when port 0 was asked for, the second
 one says where the page for browsers is. Logs go to stderr.
-OTEL_EXPORTER_OTLP_ENDPOINT sends traces, metrics and logs by OTLP (http/protobuf); the other variables of OpenTelemetry hold, too.
+OTEL_EXPORTER_OTLP_ENDPOINT sends traces, metrics and logs by OTLP (http/protobuf); the other OTEL_ variables apply too.
 SIGHUP: reads the keys again.
-SIGTERM or SIGINT: no new connections, answers what it has read, closes the store, exits with 0. A second signal exits at once.
+SIGTERM or SIGINT: accepts no new connections, completes requests that it has read, closes the store, exits with 0. A second signal exits at once.
 
 Examples:
   ojs server                                         127.0.0.1:8080, jobs in ./ojs.db
@@ -166,13 +166,14 @@ pub struct ServerArgs {
     /// Where jobs are kept: `sqlite:PATH`, `postgres://USER@HOST/DATABASE` (for several servers), or `memory:` (gone when the server stops).
     #[arg(long, value_name = "URL", env = "OJS_STORE", default_value = "sqlite:ojs.db", hide_env_values = true)]
     pub store: SecretUrl,
-    /// Ask everybody for a key of this file (`ojs keys add`). Changes of the file take effect within two seconds.
+    /// Require a key of this file on every request (`ojs keys add`). Changes of the file take effect within two
+    /// seconds.
     #[arg(long, value_name = "FILE", env = "OJS_KEYS")]
     pub keys: Option<PathBuf>,
     /// Listen on other addresses than loopback without keys: every client that reaches the server can do everything.
     #[arg(long, env = "OJS_INSECURE", conflicts_with = "keys", value_parser = clap::builder::BoolishValueParser::new(), default_value_t = false, action = clap::ArgAction::SetTrue)]
     pub insecure: bool,
-    /// A name that this server answers to, besides addresses and names of the local network; `*` for all. May be repeated.
+    /// A host name that this server answers to, besides names of the local network; `*` for all. May be repeated.
     #[arg(long = "allow-host", value_name = "NAME", env = "OJS_ALLOW_HOSTS", value_delimiter = ',')]
     pub hosts: Vec<String>,
     /// Where dashboards have encrypted arguments decrypted (`ojs codec-server`): the manifest names it.
@@ -184,7 +185,7 @@ pub struct ServerArgs {
     /// Save checkpoints of active jobs only, and delete them when their jobs end.
     #[arg(long)]
     pub strict_checkpoints: bool,
-    /// What becomes of a job that names no tenant, from a caller without one: `default` gives it to the tenant
+    /// What happens to a job that names no tenant, from a caller without one: `default` gives it to the tenant
     /// `_default`, `reject` refuses it with 422.
     #[arg(long, value_name = "WHAT", env = "OJS_MISSING_TENANT", default_value = "default")]
     pub missing_tenant: MissingTenantArg,

@@ -96,9 +96,7 @@ fn after_silence(kind: TransportErrorKind) -> (Kind, Option<String>) {
         TransportErrorKind::Interrupted => {
             (Kind::Unreachable, Some("the connection broke, and the server may have done it: look before you repeat".into()))
         }
-        TransportErrorKind::NotOjs { .. } => {
-            (Kind::Unreachable, Some("is this the URL of an OJS server? --url names another".into()))
-        }
+        TransportErrorKind::NotOjs { .. } => (Kind::Unreachable, Some("--url names another server".into())),
         _ => (Kind::Unreachable, Some("start one with `ojs server`, or name another with --url".into())),
     }
 }

@@ -207,11 +207,11 @@ func (k keys) decipher(found encoded, data []byte) ([]byte, error) {
 func gunzip(data []byte) ([]byte, error) {
 	reader, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return nil, malformed("what is left is no gzip")
+		return nil, malformed("it is no valid gzip")
 	}
 	plain, err := io.ReadAll(io.LimitReader(reader, maxPlain+1))
 	if err != nil || len(plain) > maxPlain {
-		return nil, malformed("what is left is no gzip, or too much of it")
+		return nil, malformed("it is no valid gzip, or too large")
 	}
 	return plain, nil
 }

@@ -22,7 +22,9 @@ function list(answer, name) {
 
 /** Refuses names that are none of `names`; `there` are all that the message lists. Returns what was given. */
 function known(kind, given, names, there = names) {
-  if (given === null || typeof given !== 'object') throw new OJSValidationError(`an object with ${there.join(', ')} is wanted, got ${String(given)}`);
+  if (given === null || typeof given !== 'object') {
+    throw new OJSValidationError(`pass an object with ${there.join(', ')}, got ${String(given)}`);
+  }
   const unknown = Object.keys(given).find((name) => !names.includes(name));
   if (unknown === undefined) return given;
   throw new OJSValidationError(binding.unknownName(kind, unknown, '', there));

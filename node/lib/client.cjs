@@ -86,7 +86,7 @@ class OJSClient extends Operations {
     return follow((path, wait, signal) => this.request('GET', path, undefined, { signal, wait }), options);
   }
 
-  /** Starts a workflow made by chain(), group() or batch(). */
+  /** Starts a workflow made by chain(), group(), batch() or graph(). */
   async workflow(definition, options) {
     return member(await this.request('POST', '/workflows', definition, options), 'workflow');
   }

@@ -8,12 +8,13 @@ const { Job, JobResult } = require('./records.cjs');
 const { Task } = require('./task.cjs');
 const { MiddlewareChain } = require('./middleware.cjs');
 const { setLogger } = require('./logs.cjs');
-const { Workflow, chain, group, batch } = require('./workflow.cjs');
+const { Workflow, chain, group, batch, graph, node } = require('./workflow.cjs');
 const errors = require('./errors.cjs').public;
 const { parse, stringify } = require('./json.cjs');
 const testing = require('./testing.cjs');
 const { verifyWebhook } = require('./webhooks.cjs');
 const { version } = require('../package.json');
 
-module.exports = { OJSClient, OJSServer, OJSWorker, Job, JobContext, JobRequest, JobResult, MiddlewareChain, Task, Workflow, chain, group, batch,
+module.exports = { OJSClient, OJSServer, OJSWorker, Job, JobContext, JobRequest, JobResult, MiddlewareChain, Task,
+  Workflow, chain, group, batch, graph, node,
   json: { parse, stringify }, setLogger, testing, verifyWebhook, version, ...errors };

@@ -3,7 +3,7 @@
 const { JobCancelledError, NonRetryableError, OJSError, Snooze } = require('./errors.cjs');
 const { inside } = require('./context.cjs');
 const json = require('./json.cjs');
-const { clean } = require('./platform.cjs');
+const { clean, isOwnFrame } = require('./platform.cjs');
 const { checkResult } = require('./values.cjs');
 
 // gen:node/outcomes.j2 (make gen; do not edit)
@@ -109,6 +109,11 @@ function stackOf(error) {
   }
 }
 
-const frames = (stack) => stack.split('\n').filter((line) => /^\s+at /.test(line)).map((line) => line.trim().slice(3)).slice(0, FRAMES);
+/** The frames of a stack without those of this package. An error of the package itself keeps all of them. */
+function frames(stack) {
+  const every = stack.split('\n').filter((line) => /^\s+at /.test(line)).map((line) => line.trim().slice(3));
+  const outside = every.filter((frame) => !isOwnFrame(frame));
+  return (outside.length > 0 ? outside : every).slice(0, FRAMES);
+}
 
 module.exports = { COMPLETED, FAILED, RELEASED, SNOOZED, success, failure, refused, reported, unreadable };

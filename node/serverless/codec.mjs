@@ -102,7 +102,7 @@ async function gunzipped(data) {
   try {
     return await bounded(new Blob([data]).stream().pipeThrough(new DecompressionStream('gzip')), MOST);
   } catch {
-    throw malformed('what is left is no gzip, or too much of it');
+    throw malformed('it is no valid gzip, or too large');
   }
 }
 

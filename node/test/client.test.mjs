@@ -67,6 +67,8 @@ onEveryConnection('client', (make) => {
     const workflow = await client.workflow(esm.chain({ type: 'a', args: [1], queue }, { type: 'b', queue }).named('etl'));
     assert.equal((await client.getWorkflow(workflow.id)).name, 'etl');
     assert.equal((await client.cancelWorkflow(workflow.id)).state, 'cancelled');
+    assert.throws(() => esm.graph({ type: 'a' }), { message: /a graph is made of nodes/ });
+    assert.throws(() => esm.chain(esm.node('a', { type: 'a' })), { message: /a node is a step of a graph/ });
     assert.ok((await client.health()).status);
     assert.ok((await client.manifest()).implementation);
   });

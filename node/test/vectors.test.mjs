@@ -85,6 +85,10 @@ for (const [place, vector] of operations.entries()) {
 
 /** A workflow, or a step of one, as a program would write it. */
 function built(tree) {
+  if (tree.graph) {
+    const graph = sdk.graph(tree.graph.map(({ id, step, after }) => sdk.node(id, built(step), { after })));
+    return tree.name === undefined ? graph : graph.named(tree.name);
+  }
   const steps = (tree.chain ?? tree.group ?? tree.batch)?.map(built);
   if (steps === undefined) return tree;
   const made = tree.chain ? sdk.chain(...steps) : tree.group ? sdk.group(...steps) : sdk.batch(steps, tree.callbacks);

@@ -88,6 +88,8 @@ onEveryConnection('worker', (make) => {
     assert.equal(ended[0].error.message, 'nö');
     assert.equal(ended[0].error.type, 'TypeError');
     assert.match(ended[0].error.details.stack, /worker\.test\.mjs/);
+    assert.match(ended[0].error.backtrace[0], /worker\.test\.mjs/);
+    assert.doesNotMatch(ended[0].error.backtrace.join(' '), /node\/lib\//);
     assert.equal(ended[1].error.message, 'text');
     assert.ok(ended.every(({ error }) => error.message));
     const empty = await inState(client, (await enqueue('reject.it', [], { retry })).id, 'discarded');

@@ -50,7 +50,7 @@ from .task import Task
 from .transport import Transport
 from .webhooks import verify_webhook
 from .worker import Worker
-from .workflow import Workflow, batch, chain, group
+from .workflow import Node, Workflow, batch, chain, graph, group, node
 
 __all__ = [
     "AsyncClient",
@@ -82,6 +82,7 @@ __all__ = [
     "JobResult",
     "JobTrain",
     "MiddlewareError",
+    "Node",
     "NonRetryableError",
     "NotEnqueuedError",
     "OJSAPIError",
@@ -108,6 +109,8 @@ __all__ = [
     "__version__",
     "batch",
     "chain",
+    "graph",
     "group",
+    "node",
     "verify_webhook",
 ]

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 
 from .errors import OJSError, OJSValidationError
 from .job import JobPage, JobRequest
-from .policies import Duration, When, duration_text, time_text
+from .policies import Duration, When, duration_text, time_text, unknown
 from .records import BulkItem, Event, Job, JobResult, WorkflowStatus
 from .workflow import definition
 
@@ -241,9 +241,16 @@ def events(after: str, filters: Mapping[str, Sequence[str]], limit: int, wait: f
     return Call("GET", path, None, read, wait=wait)
 
 
+#: Settings of a schedule besides those that have parameters of their own.
+CRON_SETTINGS = ("enabled", "description")
+
+
 def register_cron(
     name: str, expression: str, request: JobRequest, timezone: str | None, overlap_policy: str | None, settings: Mapping[str, Any]
 ) -> Call[dict[str, Any]]:
+    for setting in settings:
+        if setting not in CRON_SETTINGS and not setting.startswith("x_"):
+            raise unknown(setting, ("timezone", "overlap_policy", *CRON_SETTINGS), " of a schedule")
     body: dict[str, Any] = {"name": name, "expression": expression, "job_template": request.to_dict(), **settings}
     if timezone is not None:
         body["timezone"] = timezone

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from typing import Any
 
@@ -128,9 +129,16 @@ def _stack(error: BaseException) -> str:
         return f"<the traceback of {type(error).__name__} cannot be printed>"
 
 
+#: Where the frames of this package are, which surround the handler's.
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
 def _frames(error: BaseException) -> list[str]:
+    """The innermost frames first, without those of this package. An error of the package itself keeps all of them."""
     try:
-        frames = traceback.extract_tb(error.__traceback__, limit=-_FRAMES)
+        every = traceback.extract_tb(error.__traceback__)
+        outside = [frame for frame in every if not frame.filename.startswith(_PACKAGE)]
+        frames = (outside or every)[-_FRAMES:]
         return [_clean(f"{frame.filename}:{frame.lineno} in {frame.name}") for frame in reversed(frames)]
     except BaseException:
         return []

@@ -294,7 +294,8 @@ class AsyncClient(AsyncOperations):
     ) -> dict[str, Any]:
         """Enqueues ``job`` whenever ``expression`` matches; replaces a schedule of the same name.
 
-        ``overlap_policy`` is what happens while the job before is not over (``skip`` without it); further settings by their names on the wire.
+        ``overlap_policy`` says what happens while the previous job is not finished (``skip`` by default). Further
+        settings are ``enabled`` and ``description``; others are refused, unless their name begins with ``x_``.
         """
         return await self._run(ops.register_cron(name, expression, JobRequest.of(job), timezone, overlap_policy, settings))
 

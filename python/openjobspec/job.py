@@ -158,6 +158,12 @@ class JobRequest(JobOptions):
             return cls(value)
         if isinstance(value, tuple):
             return cls(*value)
+        if not isinstance(value, Mapping):
+            raise OJSValidationError(
+                "a job is a type, (type, args), {'type': …, 'args': …}, or task.request(…), "
+                f"not {type(value).__name__}",
+                code="invalid_payload",
+            )
         rest = dict(value)
         job_type = rest.pop("type", None)
         if not isinstance(job_type, str):

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Iterable, Mapping, Union
+from typing import Any, Union
 
 from .errors import OJSValidationError
 from .job import JobRequest
@@ -18,7 +19,7 @@ class Workflow:
     """A description, ready to be sent. May be a step of another one."""
 
     kind: str
-    steps: tuple[Step, ...]
+    steps: tuple[Step | Node, ...]
     name: str | None = None
     callbacks: dict[str, JobRequest] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
@@ -28,11 +29,27 @@ class Workflow:
         wire: dict[str, Any] = {"type": self.kind}
         if self.name is not None:
             wire["name"] = self.name
-        wire["steps" if self.kind == "chain" else "jobs"] = [step.to_dict() for step in self.steps]
+        wire["steps" if self.kind in ("chain", "graph") else "jobs"] = [step.to_dict() for step in self.steps]
         if self.callbacks:
             wire["callbacks"] = {name: job.to_dict() for name, job in self.callbacks.items()}
         if self.options:
             wire["options"] = self.options
+        return wire
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A step of a graph, made by :func:`node`."""
+
+    id: str
+    step: Step
+    after: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The step as the wire has it."""
+        wire = self.step.to_dict() | {"id": self.id}
+        if self.after:
+            wire["depends_on"] = list(self.after)
         return wire
 
 
@@ -82,15 +99,44 @@ def batch(
     return Workflow("batch", found, name, {key: JobRequest.of(job) for key, job in wanted.items()}, options)  # type: ignore[arg-type]
 
 
+def node(id: str, step: StepLike, *, after: str | Iterable[str] = ()) -> Node:
+    """A step of a graph. ``id`` is its name there, ``after`` names the nodes that must have completed before it."""
+    return Node(id, _step(step), (after,) if isinstance(after, str) else tuple(after))
+
+
+def graph(*nodes: Node | Iterable[Node], name: str | None = None, **options: Any) -> Workflow:
+    """Each node runs as soon as those before it have completed, and sees their results as ``ctx.parent_results``.
+
+    >>> report = graph(node("orders", "data.fetch"), node("report", "report.build", after=["orders"]))
+    >>> report.to_dict()["steps"][1]["depends_on"]
+    ['orders']
+    """
+    found: list[Node] = []
+    for given in nodes[0] if len(nodes) == 1 and isinstance(nodes[0], (list, tuple)) else nodes:
+        if not isinstance(given, Node):
+            wrong = f"a graph is made of nodes: node(id, step, after=[…]), not {type(given).__name__}"
+            raise OJSValidationError(wrong, code="invalid_payload")
+        found.append(given)
+    if not found:
+        raise OJSValidationError("a workflow needs at least one job", code="invalid_payload")
+    return Workflow("graph", tuple(found), name, options=options)
+
+
+def _step(given: Any) -> Step:
+    if isinstance(given, Node):
+        raise OJSValidationError("a node is a step of a graph: pass it to graph(…)", code="invalid_payload")
+    return given if isinstance(given, Workflow) else JobRequest.of(given)
+
+
 def _arguments(given: tuple[Any, ...], name: str | None) -> tuple[str | None, tuple[Step, ...]]:
     """Takes a name in front and the brackets of a list off."""
     if name is None and len(given) == 2 and isinstance(given[0], str) and isinstance(given[1], list):
         name, given = given[0], (given[1],)
-    if len(given) == 1 and not isinstance(given[0], (str, tuple, Mapping, JobRequest, Workflow)):
+    if len(given) == 1 and isinstance(given[0], Iterable) and not isinstance(given[0], (str, tuple, Mapping)):
         given = tuple(given[0])
     if not given:
         raise OJSValidationError("a workflow needs at least one job", code="invalid_payload")
-    return name, tuple(step if isinstance(step, Workflow) else JobRequest.of(step) for step in given)
+    return name, tuple(map(_step, given))
 
 
 def definition(wanted: Any) -> dict[str, Any]:

@@ -127,7 +127,9 @@ def test_traceback_goes_into_the_history(client: ojs.Client, make_worker: Make) 
     stack = failed.error["details"]["stack"]
     assert "deep down" in stack and "on the surface" in stack and "in deep" in stack
     assert failed.error["details"]["error_class"] == "builtins.RuntimeError"
-    assert any("in handle" in frame for frame in failed.error["backtrace"])
+    frames = failed.error["backtrace"]
+    assert "in handle" in frames[0]
+    assert not [frame for frame in frames if "/openjobspec/_" in frame], "frames of this package are left out"
 
 
 def test_retries_count_attempts(client: ojs.Client, make_worker: Make) -> None:

@@ -44,6 +44,40 @@ def test_a_chain_hands_results_on(client: ojs.Client, make_worker: Callable[...,
     assert done.steps[1]["result"] == 42
 
 
+def test_a_node_of_a_graph_gets_the_results_of_those_before_it(
+    client: ojs.Client, make_worker: Callable[..., ojs.Worker]
+) -> None:
+    worker = make_worker()
+    worker.register("part", lambda ctx: ctx.args[0] + sum(ctx.parent_results or []))
+    diamond = ojs.graph(
+        ojs.node("start", ("part", [1])),
+        ojs.node("left", ("part", [10]), after="start"),
+        ojs.node("right", ("part", [100]), after=["start"]),
+        ojs.node("end", ("part", [1000]), after=["left", "right"]),
+        name="diamond",
+    )
+    status = client.workflow(diamond)
+    assert (status.type, status.name) == ("dag", "diamond")
+    with worker:
+        done = finished(client, status.id)
+    assert (done.state, done.steps[3]["result"]) == ("completed", 1112)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: ojs.graph("part"), "a graph is made of nodes"),  # type: ignore[arg-type]
+        (lambda: ojs.graph(), "at least one job"),
+        (lambda: ojs.chain(ojs.node("a", "part")), "a node is a step of a graph"),  # type: ignore[arg-type]
+        (lambda: ojs.node("a", ojs.node("b", "part")), "a node is a step of a graph"),  # type: ignore[arg-type]
+        (lambda: ojs.chain(print), "a job is a type, .* not builtin_function_or_method"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_step_is_refused(make: Callable[[], ojs.Workflow], says: str) -> None:
+    with pytest.raises(ojs.OJSValidationError, match=says):
+        make()
+
+
 def test_a_batch_calls_back(client: ojs.Client, make_worker: Callable[..., ojs.Worker]) -> None:
     worker = make_worker()
     called: list[str] = []
@@ -110,3 +144,11 @@ def test_dead_letters(client: ojs.Client, make_worker: Callable[..., ojs.Worker]
     assert client.dead_letters() == []
     with pytest.raises(ojs.OJSAPIError):
         client.discard_dead_letter(other.id)
+
+
+def test_an_unknown_setting_of_a_schedule_is_refused(client: ojs.Client) -> None:
+    says = "unknown option 'overlap' of a schedule; did you mean 'overlap_policy'"
+    with pytest.raises(ojs.OJSValidationError, match=says):
+        client.register_cron("refused", "0 7 * * *", "part", overlap="skip")
+    assert client.register_cron("kept", "0 7 * * *", "part", enabled=False, x_team="mail")["enabled"] is False
+    client.delete_cron("kept")

@@ -218,6 +218,8 @@ class ClientTest < Minitest::Test
     batch = OJS.batch([{ type: "words", args: ["a"], delay: 3600, **options }], on_complete: { type: "count", **options })
     assert_equal "cancelled", client.cancel_workflow(client.workflow(batch).id).state
     assert_raises(OJS::ValidationError) { OJS.chain }
+    assert_raises(OJS::ValidationError) { OJS.graph("words") }
+    assert_raises(OJS::ValidationError) { OJS.chain(OJS.node("a", "words")) }
   end
 
   def test_events

@@ -96,6 +96,10 @@ class VectorsTest < Minitest::Test
 
   # A workflow, or a step of one, as a program would write it.
   def built(tree)
+    if tree.key?("graph")
+      nodes = tree["graph"].map { |node| OJS.node(node["id"], built(node["step"]), after: node["after"] || []) }
+      return OJS.graph(*nodes, name: tree["name"])
+    end
     kind = %w[chain group batch].find { |name| tree.key?(name) }
     return tree if kind.nil?
 

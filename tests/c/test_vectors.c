@@ -108,9 +108,32 @@ static text_t job(value_t vector, value_t unique) {
     return out;
 }
 
+static void push_workflow(text_t *out, value_t tree);
+
+// A graph: each step has a name and those before it beside the members of its job.
+static void push_graph(text_t *out, value_t tree, value_t nodes) {
+    push_text(out, "{\"type\":\"graph\",\"steps\":[");
+    value_t node = first(nodes);
+    for (size_t at = 0; at < size_of(nodes); at++, node = next(node)) {
+        if (at) push_text(out, ",");
+        push_workflow(out, member(node, "step"));
+        out->len--; // the step is still open
+        push_member(out, ",", S("id"), member(node, "id"));
+        if (there(member(node, "after"))) push_member(out, ",", S("depends_on"), member(node, "after"));
+        push_text(out, "}");
+    }
+    push_text(out, "]");
+    if (there(member(tree, "name"))) push_member(out, ",", S("name"), member(tree, "name"));
+    push_text(out, "}");
+}
+
 // A workflow in its shortest form, or a step of one.
 static void push_workflow(text_t *out, value_t tree) {
     static const char *kinds[] = {"chain", "group", "batch"};
+    if (there(member(tree, "graph"))) {
+        push_graph(out, tree, member(tree, "graph"));
+        return;
+    }
     for (int n = 0; n < 3; n++) {
         value_t steps = member(tree, kinds[n]);
         if (!there(steps)) continue;

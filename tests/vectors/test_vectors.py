@@ -90,6 +90,9 @@ def test_refusal(client: ojs.Client, case: dict[str, Any]) -> None:
 
 def built(tree: dict[str, Any]) -> Any:
     """A workflow, or a step of one, as a program would write it."""
+    if "graph" in tree:
+        nodes = [ojs.node(node["id"], built(node["step"]), after=node.get("after", [])) for node in tree["graph"]]
+        return ojs.graph(nodes, name=tree.get("name"))
     for make in (ojs.chain, ojs.group, ojs.batch):
         if make.__name__ in tree:
             return make(*(built(step) for step in tree[make.__name__]), name=tree.get("name"), **tree.get("callbacks", {}))

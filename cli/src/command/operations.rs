@@ -220,7 +220,7 @@ async fn follow(remote: &Remote, first: Answer) -> Result<Answer, Failure> {
     let mut answer = first;
     let bar = bar(remote, number(&answer.value, "/progress/expected"));
     if !bar.is_hidden() {
-        remark(&format!("ojs: operation {id} goes on without this command; `ojs bulk pause {id}` stops it"));
+        remark(&format!("ojs: operation {id} continues without this command; `ojs bulk pause {id}` stops it"));
     }
     while answer.value.get("state").and_then(Value::as_str) == Some("running") {
         advance(&bar, &answer.value);

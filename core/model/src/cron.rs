@@ -31,6 +31,14 @@ fn fault(field: &str, message: impl std::fmt::Display) -> OjsError {
     OjsError::invalid_field(field, format!("{field} {message}."))
 }
 
+/// The parser's error, with the expression and what its fields may be.
+fn unreadable(fields: &str, error: &str) -> OjsError {
+    let shown: String = fields.chars().take(80).collect();
+    let error = error.trim_start_matches("Component error: ").trim_end_matches('.').to_lowercase();
+    let ranges = "minute 0-59, hour 0-23, day 1-31, month 1-12, weekday 0-7";
+    fault("expression", format_args!("'{shown}' is not valid: {error} ({ranges})"))
+}
+
 impl CronSchedule {
     /// Reads an expression and a zone.
     ///
@@ -73,7 +81,7 @@ impl CronSchedule {
         check_words(fields)?;
         let seconds = if count == 6 { Seconds::Required } else { Seconds::Disallowed };
         let parser = CronParser::builder().seconds(seconds).year(Year::Disallowed).build();
-        let cron = parser.parse(fields).map_err(|error| fault("expression", format_args!("is not valid: {error}")))?;
+        let cron = parser.parse(fields).map_err(|error| unreadable(fields, &error.to_string()))?;
         Ok(Self { rule: Rule::Wall(Box::new(cron), zone) })
     }
 
@@ -241,6 +249,11 @@ mod tests {
             let error = CronSchedule::parse(expression, "UTC").unwrap_err();
             assert_eq!(error.details.unwrap()["field"], "expression", "{expression}");
         }
+        assert_eq!(
+            CronSchedule::parse("0 25 * * *", "UTC").unwrap_err().message,
+            "expression '0 25 * * *' is not valid: number out of bounds \
+             (minute 0-59, hour 0-23, day 1-31, month 1-12, weekday 0-7)."
+        );
         for zone in ["+02:00", "CET", "Mars/Olympus", ""] {
             let error = CronSchedule::parse("@daily", zone).unwrap_err();
             assert_eq!(error.details.unwrap()["field"], "timezone", "{zone}");

@@ -220,7 +220,7 @@ fn shape(body: &Body<'_>, path: &str) -> Result<Shape, OjsError> {
         Some("batch") => Ok(Shape::Batch),
         Some("dag" | "graph") => Ok(Shape::Graph),
         None if body.steps.is_some() => Ok(Shape::Graph),
-        _ => Err(invalid(&format!("{path}.type"), "must be chain, group or batch.")),
+        _ => Err(invalid(&format!("{path}.type"), "must be chain, group, batch or graph.")),
     }
 }
 

@@ -105,7 +105,11 @@ impl Error {
             }
             None => Self::Transport(TransportError::new(
                 TransportErrorKind::NotOjs { status: response.status },
-                format!("HTTP {} without an OJS error body: {}", response.status, excerpt(&response.body)),
+                format!(
+                    "HTTP {} without an OJS error body: {}. A proxy or another program has answered: is this the URL of an OJS server?",
+                    response.status,
+                    excerpt(&response.body)
+                ),
             )),
         }
     }

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::json::Json;
 use crate::request::JobRequest;
 
-/// What to run, in which order. Made by [`chain`], [`group`] and [`batch`]; started by
+/// What to run, in which order. Made by [`chain`], [`group`], [`batch`] and [`graph`]; started by
 /// [`Client::workflow`](crate::Client::workflow).
 #[derive(Debug, Clone)]
 #[must_use]
@@ -27,6 +27,8 @@ pub struct WorkflowDefinition {
     kind: Kind,
     name: Option<String>,
     steps: Vec<Step>,
+    /// Of a graph: the name of each step, and those that it waits for.
+    places: Vec<Place>,
     callbacks: Callbacks,
 }
 
@@ -35,6 +37,13 @@ enum Kind {
     Chain,
     Group,
     Batch,
+    Graph,
+}
+
+#[derive(Debug, Clone)]
+struct Place {
+    id: String,
+    after: Vec<String>,
 }
 
 /// A job, or a workflow inside a workflow.
@@ -57,6 +66,27 @@ impl From<WorkflowDefinition> for Step {
     fn from(workflow: WorkflowDefinition) -> Self {
         Self::Workflow(Box::new(workflow))
     }
+}
+
+/// A step of a [`graph`]. Made by [`node`].
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Node {
+    place: Place,
+    step: Step,
+}
+
+impl Node {
+    /// The nodes that must have completed before this one begins, by their ids.
+    pub fn after<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
+        self.place.after.extend(ids.into_iter().map(Into::into));
+        self
+    }
+}
+
+/// A step of a [`graph`]; `id` is its name there.
+pub fn node(id: impl Into<String>, step: impl Into<Step>) -> Node {
+    Node { place: Place { id: id.into(), after: Vec::new() }, step: step.into() }
 }
 
 /// Jobs that run when a batch has ended.
@@ -108,9 +138,26 @@ pub fn batch<S: Into<Step>>(jobs: impl IntoIterator<Item = S>, callbacks: Callba
     WorkflowDefinition::new(Kind::Batch, jobs, callbacks)
 }
 
+/// Each node runs as soon as those before it have completed, and finds their results in `parent_results`.
+///
+/// ```
+/// use ojs::JobRequest;
+/// use ojs::workflow::{graph, node};
+/// let report = graph([
+///     node("orders", JobRequest::new("data.fetch", ["orders"])),
+///     node("users", JobRequest::new("data.fetch", ["users"])),
+///     node("report", JobRequest::new("report.build", ())).after(["orders", "users"]),
+/// ]);
+/// ```
+pub fn graph(nodes: impl IntoIterator<Item = Node>) -> WorkflowDefinition {
+    let (places, steps): (Vec<_>, Vec<_>) = nodes.into_iter().map(|node| (node.place, node.step)).unzip();
+    WorkflowDefinition { places, ..WorkflowDefinition::new(Kind::Graph, steps, Callbacks::default()) }
+}
+
 impl WorkflowDefinition {
     fn new<S: Into<Step>>(kind: Kind, steps: impl IntoIterator<Item = S>, callbacks: Callbacks) -> Self {
-        Self { kind, name: None, steps: steps.into_iter().map(Into::into).collect(), callbacks }
+        let steps = steps.into_iter().map(Into::into).collect();
+        Self { kind, name: None, steps, places: Vec::new(), callbacks }
     }
 
     /// A name for people.
@@ -138,6 +185,7 @@ impl WorkflowDefinition {
             Kind::Chain => ("chain", "steps"),
             Kind::Group => ("group", "jobs"),
             Kind::Batch => ("batch", "jobs"),
+            Kind::Graph => ("graph", "steps"),
         };
         let mut out = String::from("{");
         push_text(&mut out, "type", kind);
@@ -166,19 +214,28 @@ impl WorkflowDefinition {
 
     fn steps_json(&self) -> Result<String, Error> {
         let mut out = String::from("[");
-        for step in &self.steps {
-            if out.len() > 1 {
+        for (index, step) in self.steps.iter().enumerate() {
+            if index > 0 {
                 out.push(',');
             }
-            out.push_str(&match step {
+            let mut text = match step {
                 Step::Job(job) => {
                     let mut job = job.clone();
-                    // A step is called by its place.
+                    // A step is called by its place, or by the name that a graph gives it.
                     job.id = None;
                     job.to_json()?
                 }
                 Step::Workflow(workflow) => workflow.to_json()?,
-            });
+            };
+            if let Some(Place { id, after }) = self.places.get(index) {
+                text.pop(); // the brace that closes the object
+                push_text(&mut text, "id", id);
+                if !after.is_empty() {
+                    push_member(&mut text, "depends_on", &Value::from(after.clone()).to_string());
+                }
+                text.push('}');
+            }
+            out.push_str(&text);
         }
         out.push(']');
         Ok(out)

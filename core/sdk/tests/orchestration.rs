@@ -9,7 +9,7 @@
 #![cfg(feature = "embedded")]
 use std::time::Duration;
 
-use ojs::workflow::{Callbacks, Step, batch, chain, group};
+use ojs::workflow::{Callbacks, Step, batch, chain, graph, group, node};
 use ojs::{Client, CronJob, HandlerError, JobContext, JobRequest, Overlap, Worker};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -89,6 +89,27 @@ async fn workflows_nest_and_can_be_cancelled() {
     assert_eq!(client.queue_stats("default").await.unwrap().available, 0);
     let error = client.workflow(&chain(Vec::<JobRequest>::new())).await.unwrap_err();
     assert_eq!(error.ojs().unwrap().kind.as_deref(), Some("invalid_workflow"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_of_a_graph_gets_the_results_of_those_before_it() {
+    let (client, handle, mut hears) = adding().await;
+    let diamond = graph([
+        node("start", add(1)),
+        node("left", add(10)).after(["start"]),
+        node("right", add(100)).after(["start"]),
+        node("end", JobRequest::new("report.sum", 1000)).after(["left", "right"]),
+    ]);
+    let started = client.workflow(&diamond.name("diamond")).await.unwrap();
+    assert_eq!(hear(&mut hears).await.1, 1);
+    let mut sides = [hear(&mut hears).await.1, hear(&mut hears).await.1];
+    sides.sort_unstable();
+    assert_eq!(sides, [11, 101]);
+    assert_eq!(hear(&mut hears).await, ("report.sum".to_owned(), 1112), "the results of both sides, not of the start");
+    handle.shutdown(None).await;
+    assert_eq!(client.get_workflow(&started.id).await.unwrap().state, "completed");
+    let circle = graph([node("a", add(1)).after(["b"]), node("b", add(1)).after(["a"])]);
+    assert!(client.workflow(&circle).await.unwrap_err().to_string().contains("circle"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,7 +7,7 @@ import values from './values.mjs';
 // From what a handler did to what the core gets.
 const { JobCancelledError, NonRetryableError, OJSError, Snooze } = errors;
 const { inside } = context;
-const { clean } = platform;
+const { clean, isOwnFrame } = platform;
 const { checkResult } = values;
 
 // gen:node/outcomes.j2 (make gen; do not edit)
@@ -113,7 +113,12 @@ function stackOf(error) {
   }
 }
 
-const frames = (stack) => stack.split('\n').filter((line) => /^\s+at /.test(line)).map((line) => line.trim().slice(3)).slice(0, FRAMES);
+/** The frames of a stack without those of this package. An error of the package itself keeps all of them. */
+function frames(stack) {
+  const every = stack.split('\n').filter((line) => /^\s+at /.test(line)).map((line) => line.trim().slice(3));
+  const outside = every.filter((frame) => !isOwnFrame(frame));
+  return (outside.length > 0 ? outside : every).slice(0, FRAMES);
+}
 
 const exported = { COMPLETED, FAILED, RELEASED, SNOOZED, success, failure, refused, reported, unreadable };
 

@@ -23,6 +23,8 @@ const types = {
 /** Text that UTF-8 has a form for. */
 const clean = (value) => new TextDecoder().decode(new TextEncoder().encode(value));
 const isBuffer = () => false;
+/** Whether a line of a stack is of this package: a bundle does not show that. */
+const isOwnFrame = () => false;
 /** Asks for randomness when it is called: edge runtimes may have none before the first request. */
 function randomUUID() {
   return globalThis.crypto.randomUUID();
@@ -30,4 +32,4 @@ function randomUUID() {
 /** Environment variables, where the runtime has some. */
 const variables = () => globalThis.process?.env ?? {};
 
-export default { clean, isBuffer, randomUUID, types, variables, webcrypto: globalThis.crypto };
+export default { clean, isBuffer, isOwnFrame, randomUUID, types, variables, webcrypto: globalThis.crypto };

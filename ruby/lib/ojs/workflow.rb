@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module OJS
-  # A description of what belongs together, made by OJS.chain, OJS.group and OJS.batch. Client#workflow sends it. May be a step of
-  # another one.
+  # A description of what belongs together, made by OJS.chain, OJS.group, OJS.batch and OJS.graph.
+  # Client#workflow sends it. May be a step of another one.
   class Workflow
     attr_reader :type, :steps, :name, :callbacks, :options
 
@@ -11,17 +11,26 @@ module OJS
       raise ValidationError.new("a workflow needs at least one job", code: "invalid_payload") if steps.empty?
 
       @type = type
-      @steps = steps.map { |step| step.is_a?(Workflow) ? step : JobRequest.of(step) }
+      @steps = steps.map { |step| type == "graph" ? Node.checked(step) : Workflow.step(step) }
       @name = name
       @callbacks = callbacks.transform_values { |job| JobRequest.of(job) }
       @options = options
+    end
+
+    # A job or a workflow, from what is handy to write.
+    def self.step(given)
+      if given.is_a?(Node)
+        raise ValidationError.new("a node is a step of a graph: pass it to OJS.graph", code: "invalid_payload")
+      end
+
+      given.is_a?(Workflow) ? given : JobRequest.of(given)
     end
 
     # The description as the wire has it.
     def to_h
       wire = { type: type }
       wire[:name] = name if name
-      wire[type == "chain" ? :steps : :jobs] = steps.map(&:to_h)
+      wire[%w[chain graph].include?(type) ? :steps : :jobs] = steps.map(&:to_h)
       wire[:callbacks] = callbacks.transform_values(&:to_h) unless callbacks.empty?
       wire[:options] = options unless options.empty?
       wire
@@ -32,6 +41,30 @@ module OJS
     # An Array of steps, and not the step <tt>[type, args]</tt>.
     def list?(step)
       step.is_a?(Array) && !step.first.is_a?(String) && !step.first.is_a?(Symbol)
+    end
+  end
+
+  # A step of a graph, made by OJS.node.
+  class Node
+    attr_reader :id, :step, :after
+
+    def self.checked(given)
+      return given if given.is_a?(Node)
+
+      raise ValidationError.new("a graph is made of nodes: OJS.node(id, step, after: [...])", code: "invalid_payload")
+    end
+
+    def initialize(id, step, after: [])
+      @id = id.to_s
+      @step = Workflow.step(step)
+      @after = Array(after).map(&:to_s)
+    end
+
+    # The step as the wire has it.
+    def to_h
+      wire = step.to_h.merge(id: id)
+      wire[:depends_on] = after unless after.empty?
+      wire
     end
   end
 
@@ -52,6 +85,18 @@ module OJS
     # All at the same time, in no order.
     def group(*jobs, name: nil, options: {})
       Workflow.new("group", jobs, name: name, options: options)
+    end
+
+    # A step of a graph: +id+ is its name there, +after+ names the nodes that must have completed before it begins.
+    def node(id, step, after: [])
+      Node.new(id, step, after: after)
+    end
+
+    # Each node runs as soon as those before it have completed, and sees their results as <tt>ctx.parent_results</tt>.
+    #
+    #   OJS.graph(OJS.node(:orders, ["data.fetch", ["orders"]]), OJS.node(:report, "report.build", after: :orders))
+    def graph(*nodes, name: nil, options: {})
+      Workflow.new("graph", nodes, name: name, options: options)
     end
 
     # All at the same time, then callbacks: +on_complete+ in any case, +on_success+ when all succeeded, +on_failure+ when any failed.

@@ -65,6 +65,9 @@ fn excuse(case: &Value) -> Option<&'static str> {
 /// A workflow as a package hands it to the core, in its shortest form.
 fn plain(tree: &Value) -> Value {
     let tree = tree.as_object().unwrap();
+    if let Some(nodes) = tree.get("graph") {
+        return plain_graph(tree, nodes.as_array().unwrap());
+    }
     let Some(kind) = ["chain", "group", "batch"].into_iter().find(|kind| tree.contains_key(*kind)) else {
         return Value::Object(tree.clone());
     };
@@ -75,6 +78,23 @@ fn plain(tree: &Value) -> Value {
         if let Some(value) = tree.get(name) {
             body[name] = value.clone();
         }
+    }
+    body
+}
+
+/// A graph: each step has a name and those before it beside the members of its job.
+fn plain_graph(tree: &serde_json::Map<String, Value>, nodes: &[Value]) -> Value {
+    let step = |node: &Value| {
+        let mut step = plain(&node["step"]);
+        step["id"] = node["id"].clone();
+        if let Some(after) = node.get("after") {
+            step["depends_on"] = after.clone();
+        }
+        step
+    };
+    let mut body = json!({"type": "graph", "steps": nodes.iter().map(step).collect::<Vec<_>>()});
+    if let Some(name) = tree.get("name") {
+        body["name"] = name.clone();
     }
     body
 }

@@ -35,7 +35,7 @@ async fn server(context: &Context, url: &str) -> Result<Vec<Finding>, Failure> {
     }
     let beyond = !is_loopback(url);
     if beyond && url.starts_with("http://") {
-        let said = "it is asked without TLS beyond loopback: who listens on the way reads keys and jobs";
+        let said = "it listens beyond loopback without TLS: a network observer can read keys and jobs";
         found.push(warning(said).seen("url", url).cleared_by("ojs doctor --url https://…   # and a proxy with TLS in front"));
     }
     if beyond && !context.has_token {

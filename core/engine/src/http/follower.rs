@@ -78,7 +78,7 @@ async fn follow(engine: Engine) {
                 }
                 Err(Refusal::Store(StoreError::Closed)) => return,
                 Err(refusal) => {
-                    tracing::warn!(?refusal, "the event log could not be read for those who listen; trying again");
+                    tracing::warn!(?refusal, "the event log could not be read for open streams; trying again");
                     false
                 }
             };

@@ -1,4 +1,5 @@
-//! Workflows and cron jobs in every form in use: builders, and the packages of other languages, write the shortest one.
+//! Completes workflows and cron jobs, so that every server reads them: builders, and packages of other languages, write
+//! the shortest form.
 use bytes::Bytes;
 use ojs_model::json::{members, push_member, push_text, string};
 use serde_json::value::RawValue;
@@ -7,8 +8,9 @@ use crate::error::Error;
 use crate::members::{Members, find};
 use crate::options;
 
-/// The union of the published forms: `type`, `name`, and steps with ids; those of a group or batch under `jobs` too. What is none of
-/// the three, or has more than one form already, stays as it is.
+/// The union of the published forms: `type`, `name`, and steps with ids; those of a group or batch under `jobs` too. A
+/// graph has no `type`: its steps name those before them. A body of another shape, or with more than one form already,
+/// stays as it is.
 ///
 /// # Errors
 /// [`Error::Validation`] when the text is no JSON object.
@@ -17,7 +19,7 @@ pub(crate) fn workflow(body: &Bytes) -> Result<Bytes, Error> {
     Ok(complete_workflow(text)?.map_or_else(|| body.clone(), Bytes::from))
 }
 
-/// Flat, and with `expression` and `job_template`. What has no template stays as it is.
+/// Adds the flat form to a cron job with `expression` and `job_template`. A body without a template stays as it is.
 ///
 /// # Errors
 /// [`Error::Validation`] when the text is no JSON object.
@@ -44,22 +46,26 @@ pub(crate) fn cron(body: &Bytes) -> Result<Bytes, Error> {
 fn complete_workflow(text: &str) -> Result<Option<String>, Error> {
     let given = read("workflow", text)?;
     let kind = find(&given, "type").and_then(string).unwrap_or_default();
+    let is_graph = kind == "graph" || find(&given, "type").is_none();
     let steps = match (find(&given, "steps"), find(&given, "jobs")) {
         (Some(steps), None) | (None, Some(steps)) if matches!(&*kind, "chain" | "group" | "batch") => steps,
+        (Some(steps), None) if is_graph => steps,
         _ => return Ok(None),
     };
-    // What is no list the server refuses, and says why.
+    // The server refuses anything that is not a list, with the reason.
     let Ok(steps) = serde_json::from_str::<Vec<&RawValue>>(steps) else { return Ok(None) };
     let steps = complete_steps(&steps, &kind)?;
     let mut out = String::from("{");
-    push_text(&mut out, "type", &kind);
+    if !is_graph {
+        push_text(&mut out, "type", &kind);
+    }
     match find(&given, "name") {
         Some(name) => push_member(&mut out, "name", name),
         // Servers of the HTTP binding's own form require a name.
-        None => push_text(&mut out, "name", &kind),
+        None => push_text(&mut out, "name", if is_graph { "graph" } else { &kind }),
     }
     push_member(&mut out, "steps", &steps);
-    if kind != "chain" {
+    if matches!(&*kind, "group" | "batch") {
         push_member(&mut out, "jobs", &steps);
     }
     for (name, value) in given.iter().filter(|(name, _)| !matches!(&**name, "type" | "name" | "steps" | "jobs")) {
@@ -127,7 +133,7 @@ pub(crate) fn job(text: &str) -> Result<String, Error> {
         #[serde(borrow, default)]
         options: Option<&'a RawValue>,
     }
-    // What is no job the server refuses, and says why.
+    // The server refuses anything that is not a job, with the reason.
     let Ok(head) = serde_json::from_str::<Head<'_>>(text) else { return Ok(text.to_owned()) };
     let job_type = head.job_type.and_then(|raw| string(raw.get()));
     let completed = options::complete(text.as_bytes(), job_type.as_deref().unwrap_or_default(), head.options)?;
@@ -148,7 +154,7 @@ mod tests {
 
     use super::*;
     use crate::request::JobRequest;
-    use crate::workflow::{Callbacks, batch, chain, group};
+    use crate::workflow::{Callbacks, batch, chain, graph, group, node};
     use crate::{CronJob, RetryPolicy};
 
     fn completed(form: fn(&Bytes) -> Result<Bytes, Error>, body: &Value) -> Value {
@@ -176,6 +182,26 @@ mod tests {
         let template = json!({"type": "t", "args": [1], "options": {"queue": "q"}});
         let short = json!({"name": "n", "expression": "@daily", "timezone": "UTC", "job_template": template});
         assert_eq!(completed(cron, &short), Value::try_from(&cron_job).unwrap());
+    }
+
+    #[test]
+    fn a_graph_has_no_type_and_its_steps_have_complete_options() {
+        let built = graph([
+            node("a", JobRequest::new("fetch", ()).retry(RetryPolicy::new().max_attempts(5))),
+            node("both", group([JobRequest::new("b", ()), JobRequest::new("c", ())])).after(["a"]),
+        ]);
+        let short = json!({"type": "graph", "steps": [
+            {"id": "a", "type": "fetch", "args": [], "options": {"retry": 5}},
+            {"id": "both", "depends_on": ["a"], "type": "group", "jobs": [
+                {"type": "b", "args": []}, {"type": "c", "args": []},
+            ]},
+        ]});
+        let sent = completed(workflow, &short);
+        assert_eq!(sent, Value::try_from(&built).unwrap());
+        assert_eq!((&sent["name"], sent.get("type"), sent.get("jobs")), (&json!("graph"), None, None));
+        assert_eq!(sent["steps"][0]["options"]["retry"]["max_attempts"], 5);
+        assert_eq!(sent["steps"][0].get("depends_on"), None);
+        assert_eq!(completed(workflow, &sent), sent, "and stays that");
     }
 
     #[test]

@@ -264,7 +264,7 @@ impl Codec {
             } else {
                 let unknown = || CodecError::Malformed(format!("their encoding '{name}' is not known here"));
                 let how = Compression::of(name).ok_or_else(unknown)?;
-                how.undo(&data).ok_or_else(|| CodecError::Malformed(format!("what is left is no {name}, or too much of it")))?
+                how.undo(&data).ok_or_else(|| CodecError::Malformed(format!("it is no valid {name}, or too large")))?
             };
         }
         Ok(data)

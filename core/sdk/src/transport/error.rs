@@ -76,13 +76,12 @@ impl TransportError {
 impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
-        let mut source = self.source();
-        // The interesting part ("connection refused") is at the end of reqwest's chain.
-        while let Some(cause) = source {
-            write!(f, ": {cause}")?;
-            source = cause.source();
+        let mut causes = std::iter::successors(self.source(), |&cause| cause.source());
+        if self.kind == TransportErrorKind::Connect {
+            // The last cause says why ("Connection refused"); those before it are layers of the HTTP client.
+            return causes.last().map_or(Ok(()), |cause| write!(f, ": {cause}"));
         }
-        Ok(())
+        causes.try_for_each(|cause| write!(f, ": {cause}"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the tasks of one worker share: who it is, what it holds, and the phase it is in.
+//! State that the tasks of one worker share: its id, the deliveries that it holds, and its phase.
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ use crate::transport::Transport;
 /// Events kept for a slow subscriber. Events are rare: faults and phases, never one per job.
 const EVENT_BACKLOG: usize = 256;
 
-/// Where the worker is in its life, and when its grace period ends.
+/// The phase of the worker, and when its grace period ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Control {
     pub phase: Phase,
@@ -41,7 +41,7 @@ pub(super) struct Shared {
     pub list_heartbeats: AtomicBool,
     /// Held by the heartbeat that is under way.
     pub beating: tokio::sync::Mutex<()>,
-    /// The server shows operators what workers say of themselves.
+    /// The server shows the descriptions of workers to operators.
     pub shown: AtomicBool,
     /// A slot may have become free, or the phase has changed.
     pub wake: Notify,
@@ -148,7 +148,7 @@ impl Shared {
         self.wake.notify_one();
     }
 
-    // --- the host's side, behind a guard: a panic in a host must not stop the worker ---
+    // --- calls into the host, each behind a guard: a panic in a host must not stop the worker ---
 
     pub fn capacity(&self) -> usize {
         self.guarded("capacity", || self.dispatch.capacity()).unwrap_or(0)
@@ -167,7 +167,7 @@ impl Shared {
         self.guarded("dispatch", || self.dispatch.dispatch(batch));
     }
 
-    /// The server has said that a run is not wanted any more: its handler is asked to stop.
+    /// Asks the handler of a run to stop because the server does not want the run any more.
     pub fn stop_run(&self, key: DeliveryKey, job_id: &str, about: &About, reason: CancelReason) {
         match reason {
             CancelReason::LeaseLost => failures::log_lease_lost(&self.worker_id, job_id, about),
@@ -199,7 +199,7 @@ impl Shared {
     }
 
     pub fn restarted(&self, part: &'static str, message: String) {
-        tracing::error!(worker = %self.worker_id, part, panic = %message, "a part of the worker panicked; it goes on");
+        tracing::error!(worker = %self.worker_id, part, panic = %message, "a part of the worker panicked and was started again");
         self.emit(WorkerEvent::Restarted { part, message });
     }
 
@@ -228,7 +228,7 @@ pub(super) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic without a message".to_owned())
 }
 
-/// Deliveries with their arguments in the clear; what cannot be read is answered here.
+/// Decrypts the arguments of deliveries; a delivery that cannot be decrypted is failed here.
 fn readable(codec: &Codec, batch: Vec<Delivery>) -> Vec<Delivery> {
     let mut clear = Vec::with_capacity(batch.len());
     for mut delivery in batch {

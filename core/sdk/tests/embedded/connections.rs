@@ -73,7 +73,9 @@ async fn nobody_listening_is_a_retryable_connect_error() {
     let client = Client::builder().url(url).resend(ResendPolicy::never()).connect().await.unwrap();
     let error = client.get_job("x").await.unwrap_err();
     assert!(matches!(&error, Error::Transport(e) if e.kind() == TransportErrorKind::Connect), "{error:?}");
-    assert!(error.is_retryable() && error.to_string().contains("cannot connect to"), "{error}");
+    let said = error.to_string();
+    assert!(error.is_retryable() && said.contains("cannot connect to"), "{said}");
+    assert!(said.contains(": Connection refused") && !said.contains("client error"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -227,6 +227,7 @@ class ClientTest {
                     .onComplete(JobRequest.of("batch.report").queue(bench.queue)).onFailure(JobRequest.of("batch.alert").queue(bench.queue))).join();
             assertEquals("batch", batch.type());
             assertThrows(OJSException.Validation.class, Workflow::chain);
+            assertThrows(OJSException.Validation.class, () -> Workflow.chain(Workflow.node("a", JobRequest.of("a"))));
             assertThrows(OJSException.Validation.class, () -> Workflow.group(JobRequest.of("a")).onComplete(JobRequest.of("b")));
         }
     }

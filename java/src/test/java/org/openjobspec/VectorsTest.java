@@ -267,6 +267,7 @@ class VectorsTest {
     private static Step step(Map<String, Object> tree) {
         Workflow made;
         if (tree.containsKey("chain")) made = Workflow.chain(steps(tree, "chain"));
+        else if (tree.containsKey("graph")) made = Workflow.graph(nodes(Members.list(tree, "graph")));
         else if (tree.containsKey("group")) made = Workflow.group(steps(tree, "group"));
         else if (tree.containsKey("batch")) made = Workflow.batch(steps(tree, "batch"));
         else return job(tree);
@@ -280,6 +281,15 @@ class VectorsTest {
             };
         }
         return tree.containsKey("name") ? made.named(Members.text(tree, "name")) : made;
+    }
+
+    private static Workflow.Node[] nodes(List<?> given) {
+        return given.stream().map(Members::of).map(VectorsTest::node).toArray(Workflow.Node[]::new);
+    }
+
+    private static Workflow.Node node(Map<String, Object> given) {
+        String[] after = Members.list(given, "after").stream().map(String.class::cast).toArray(String[]::new);
+        return Workflow.node(Members.text(given, "id"), step(Members.of(given.get("step"))), after);
     }
 
     private static Step[] steps(Map<String, Object> tree, String kind) {

@@ -18,7 +18,7 @@ public interface JsonForm {
     public fun toJson(): Map<String, Any?>
 }
 
-/** What a workflow is made of: a job, or another workflow. */
+/** What a workflow is made of: a job, another workflow, or a node of a graph. */
 public sealed interface Step : JsonForm
 
 /** Members that have their default value are written too: a handler of another language has no defaults for them. */

@@ -266,7 +266,13 @@ class VectorsTest {
         private fun step(tree: Map<String, Any?>): Step {
             fun steps(kind: String) = tree.items(kind).map { step(membersOf(it)) }.toTypedArray()
             val callbacks = tree.inner("callbacks").orEmpty().mapValues { request(membersOf(it.value)) }
+            fun node(given: Map<String, Any?>) = node(
+                checkNotNull(given.text("id")),
+                step(checkNotNull(given.inner("step"))),
+                given.items("after").map { it as String },
+            )
             val made = when {
+                "graph" in tree -> graph(*tree.items("graph").map { node(membersOf(it)) }.toTypedArray())
                 "chain" in tree -> chain(*steps("chain"))
                 "group" in tree -> group(*steps("group"))
                 "batch" in tree -> batch(
