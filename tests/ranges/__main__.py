@@ -144,7 +144,7 @@ def java(run: Run) -> None:
     copy = run.home / "adapters"
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(ROOT / "java" / "adapters", copy, ignore=shutil.ignore_patterns("target"))
-    properties = [f"-D{name}={version}" for name, version in run.row.versions.items()]
+    properties = [f"-D{name}={version}" for name, version in (run.row.versions | run.row.beside).items()]
     system = "macos" if sys.platform == "darwin" else "linux"
     script = '. scripts/maven.sh; (cd java; maven -Dmaven.test.skip=true install); cd "$1"; shift; maven "$@" verify'
     run.call("bash", "-euc", script, "bash", copy, *properties,
