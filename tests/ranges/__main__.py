@@ -140,13 +140,13 @@ def prisma(run: Run, adapter: Path) -> Path:
 
 
 def java(run: Run) -> None:
-    """A copy of the adapters, tested with other properties; nothing is installed into the local repository."""
+    """A copy of the adapters, tested with other properties. They find the package in the local repository."""
     copy = run.home / "adapters"
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(ROOT / "java" / "adapters", copy, ignore=shutil.ignore_patterns("target"))
-    properties = [f"-D{name}={version}" for name, version in run.row.versions.items()]
+    properties = [f"-D{name}={version}" for name, version in (run.row.versions | run.row.beside).items()]
     system = "macos" if sys.platform == "darwin" else "linux"
-    script = '. scripts/maven.sh; cd "$1"; shift; maven "$@" verify'
+    script = '. scripts/maven.sh; (cd java; maven -Dmaven.test.skip=true install); cd "$1"; shift; maven "$@" verify'
     run.call("bash", "-euc", script, "bash", copy, *properties,
              platform=f"{system}-{platform.machine().replace('arm64', 'aarch64')}")
 

@@ -63,8 +63,10 @@ async fn a_checkpoint_of_another_program_has_no_log() {
 /// DurableJobHandler.java at 3ea56a58, by java.net.http; src/durable.rs at 6fd099c5, by reqwest.
 #[tokio::test]
 async fn java_and_rust_save_and_read_by_plain_requests() {
-    let plain: [&'static [(&str, &str)]; 2] =
-        [&[("User-Agent", "Java-http-client/21.0.9"), ("Content-Type", "application/json")], &[("content-type", "application/json"), ("accept", "*/*")]];
+    let plain: [&'static [(&str, &str)]; 2] = [
+        &[("User-Agent", "Java-http-client/21.0.9"), ("Content-Type", "application/json")],
+        &[("content-type", "application/json"), ("accept", "*/*")],
+    ];
     for headers in plain {
         let mut sdk = Sdk::new(GO).await;
         let id = active_job(&mut sdk).await;
