@@ -74,7 +74,17 @@ def train_wire(value: Train | Mapping[str, Any] | str | bool) -> Any:
 
 
 #: Spellings of other clients that servers read.
-_RETRY_MORE = ("max_retries", "initial_interval_ms", "base_delay_ms", "multiplier", "max_interval_ms", "backoff_type", "backoff")
+_RETRY_MORE = (
+    "max_retries",
+    "initial_interval_ms",
+    "base_delay_ms",
+    "initial_delay_ms",
+    "multiplier",
+    "max_interval_ms",
+    "backoff_type",
+    "backoff",
+    "strategy",
+)
 _UNIQUE_MORE = ("key", "period_ms", "onConflict")
 
 

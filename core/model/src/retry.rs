@@ -87,8 +87,9 @@ pub enum Verdict {
 impl RetryPolicy {
     /// Reads a policy, filling what is left out from `defaults`.
     ///
-    /// Accepts `max_retries`, `initial_interval_ms`, `base_delay_ms`, `multiplier`, `max_interval_ms`, `backoff_type`,
-    /// `backoff` beside the official names; the official name wins where both are present.
+    /// Accepts `max_retries`, `initial_interval_ms`, `base_delay_ms`, `initial_delay_ms`, `multiplier`,
+    /// `max_interval_ms`, `backoff_type`, `backoff`, `strategy` beside the official names; the official name wins where
+    /// both are present.
     ///
     /// # Errors
     /// 422 with `type: "validation_error"` and the name of the field in the message (protocol section 7.5).
@@ -100,7 +101,7 @@ impl RetryPolicy {
                 OjsError::invalid_retry("max_attempts", format!("({field}) must be an integer of at least 0, got {}", shorten(v)))
             })?;
         }
-        let initial = interval(object, "initial_interval", &["initial_interval_ms", "base_delay_ms"])?;
+        let initial = interval(object, "initial_interval", &["initial_interval_ms", "base_delay_ms", "initial_delay_ms"])?;
         let max = interval(object, "max_interval", &["max_interval_ms"])?;
         policy.set_intervals(initial, max)?;
         if let Some((_, v)) = first(object, &["backoff_coefficient", "multiplier"]) {
@@ -122,7 +123,7 @@ impl RetryPolicy {
                 _ => return Err(OjsError::invalid_retry("on_exhaustion", "must be 'discard' or 'dead_letter'")),
             };
         }
-        if let Some((_, v)) = first(object, &["backoff_strategy", "backoff_type", "backoff"]) {
+        if let Some((_, v)) = first(object, &["backoff_strategy", "backoff_type", "backoff", "strategy"]) {
             policy.backoff_strategy = v.as_str().and_then(BackoffStrategy::from_word).ok_or_else(|| {
                 OjsError::invalid_retry("backoff_strategy", "must be exponential, linear, constant, none or polynomial")
             })?;

@@ -60,6 +60,8 @@ fn every_alias_is_read_and_the_official_name_wins() {
     assert_eq!(short.backoff_strategy, BackoffStrategy::Linear);
     assert!((short.backoff_coefficient - 3.0).abs() < f64::EPSILON);
     assert_eq!(policy(json!({"base_delay_ms": 1500})).initial_interval.to_string(), "PT1.5S");
+    let short = policy(json!({"strategy": "constant", "initial_delay_ms": 100}));
+    assert_eq!((short.initial_interval.to_string().as_str(), short.backoff_strategy), ("PT0.1S", BackoffStrategy::Constant));
     assert_eq!(policy(json!({"backoff": "constant"})).backoff_strategy, BackoffStrategy::Constant);
     let both = policy(json!({
         "max_attempts": 2, "max_retries": 9, "initial_interval": "PT3S", "initial_interval_ms": 1, "base_delay_ms": 2,

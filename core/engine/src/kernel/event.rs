@@ -114,7 +114,7 @@ impl EventFilter {
             Some(origin) => wanted(&self.job_types, &origin.job_type) && wanted(&self.queues, &origin.queue),
             None => {
                 // A worker, a cron entry or a workflow may have the name of a queue.
-                let of_queue = self.queues.is_empty() || name.starts_with("queue.");
+                let of_queue = self.queues.is_empty() || is_of_queue(name);
                 self.job_types.is_empty() && of_queue && wanted(&self.queues, subject)
             }
         }
@@ -220,6 +220,12 @@ const RAND_B: u64 = (1 << 62) - 1;
 /// A commit holds well under 2^20 events: groups are bounded.
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
+
+/// Whether the subject of an event without a job is the name of a queue.
+#[must_use]
+pub fn is_of_queue(name: &str) -> bool {
+    name.starts_with("queue.") || name.starts_with("backpressure.")
+}
 
 /// Whether an event belongs to a tenant. `of_job`: it is about a job. Events of queues, workers and the server belong
 /// to operators.

@@ -21,6 +21,8 @@ pub struct Settings {
     pub ttl_ms: Option<i64>,
     /// How long the result is kept, in seconds; 0 keeps none, -1 keeps it for ever.
     pub result_ttl: Option<i64>,
+    /// `scheduled_at`: the job is not started earlier.
+    pub scheduled_at: Option<i64>,
     /// `expires_at`: the job is not started later.
     pub expires_at: Option<i64>,
     /// The trace that `meta` carries.
@@ -33,6 +35,7 @@ struct Text<'a> {
     heartbeat_timeout: Option<i64>,
     enqueue_ttl: Option<i64>,
     result_ttl: Option<i64>,
+    scheduled_at: Option<String>,
     expires_at: Option<String>,
     #[serde(borrow)]
     meta: Option<&'a RawValue>,
@@ -45,13 +48,15 @@ impl Settings {
     pub fn of(body: &Body) -> Self {
         let object = ojs_model::json::object(&body.text);
         let Ok(text) = serde_json::from_str::<Text<'_>>(&object) else { return Self::default() };
+        let time = |text: Option<String>| text.and_then(|at| Timestamp::parse(&at).ok()).map(Timestamp::as_millis);
         let millis = |seconds: Option<i64>| seconds.map(|s| s.saturating_mul(1000));
         Self {
             total_ms: millis(text.total_timeout),
             stall_ms: millis(text.heartbeat_timeout),
             ttl_ms: millis(text.enqueue_ttl),
             result_ttl: text.result_ttl,
-            expires_at: text.expires_at.and_then(|at| Timestamp::parse(&at).ok()).map(Timestamp::as_millis),
+            scheduled_at: time(text.scheduled_at),
+            expires_at: time(text.expires_at),
             trace_id: text.meta.and_then(|meta| ojs_model::trace::id_of(meta.get())),
         }
     }

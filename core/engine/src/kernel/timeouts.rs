@@ -168,15 +168,24 @@ impl Transaction<'_> {
         self.emit("job.expired", row, &extra)
     }
 
+    /// What ended the waiting. The end was worked out when the request came, a moment before the job was stored, on
+    /// PostgreSQL by another clock: only the client's own time can be compared with it to the millisecond.
     fn what_was_late(&mut self, row: &JobRow) -> Stored<Late> {
         if !row.has(flag::TOTAL | flag::TTL) {
             return Ok(Late::Expired);
         }
         let settings = self.settings(row.seq)?;
-        let total = settings.total_ms.filter(|ms| row.has(flag::TOTAL) && row.created_at.saturating_add(*ms) == row.expires_at);
-        Ok(match (total, settings.ttl_ms) {
-            (Some(limit), _) => Late::Total(limit),
-            (None, Some(limit)) if settings.expires_at != Some(row.expires_at) => Late::Ttl(limit),
+        if settings.expires_at == Some(row.expires_at) {
+            return Ok(Late::Expired);
+        }
+        let ready = settings.scheduled_at.map_or(row.created_at, |at| at.max(row.created_at));
+        let total = settings.total_ms.filter(|_| row.has(flag::TOTAL));
+        // The first start ends the time to live: a job that waits again is bound by its total time.
+        let ttl = settings.ttl_ms.filter(|_| row.has(flag::TTL) && row.attempt == 0);
+        let comes_first = |ttl: i64| total.is_none_or(|total| ready.saturating_add(ttl) <= row.created_at.saturating_add(total));
+        Ok(match (ttl, total) {
+            (Some(ttl), _) if comes_first(ttl) => Late::Ttl(ttl),
+            (_, Some(total)) => Late::Total(total),
             _ => Late::Expired,
         })
     }

@@ -23,6 +23,7 @@ crate::on_every_store!(
     the_clock_of_its_zone,
     an_operator_runs_an_entry_now,
     a_run_now_follows_the_overlap_policy,
+    a_template_is_an_enqueue_request,
 );
 
 fn entry(overlap: Overlap, options: &str) -> CronRow {
@@ -100,6 +101,39 @@ async fn a_run_now_follows_the_overlap_policy(b: Bench) {
     assert_eq!((refused.status, &*refused.code), (409, "duplicate"), "the third is unique, the second took the place of another");
     let row = look(&b).await;
     assert_eq!((row.run_count, row.last_job), (3, Some(third.row.id)), "a refused run leaves nothing behind");
+}
+
+/// Options may stand beside `args`, as in every enqueue request; each run has an id of its own.
+async fn a_template_is_an_enqueue_request(b: Bench) {
+    let id = ojs_model::JobId::now_v7().to_string();
+    let template = json!({
+        "type": "t", "args": [1], "id": id, "queue": "q", "priority": 7, "retry": {"max_attempts": 9}, "tags": ["nightly"],
+        "unique": {"keys": ["type"], "on_conflict": "ignore"}, "owner": "billing", "schema": "urn:ojs:schema:t:v1",
+    });
+    let body = json!({"name": "tick", "expression": "* * * * *", "overlap_policy": "allow", "job_template": template});
+    let (status, answer) = b.http("POST", "/cron", &body.to_string()).await;
+    assert_eq!(status, 201, "{answer}");
+    let cron = &answer["cron"];
+    assert_eq!((&cron["type"], &cron["args"]), (&json!("t"), &json!([1])));
+    assert_eq!(
+        (&cron["meta"], &cron["options"], cron.get("queue")),
+        (&json!({}), &json!({}), None),
+        "the protocol's members only"
+    );
+    for _ in 0..2 {
+        minute(&b).await;
+        let job = b.claim(1).await.remove(0);
+        let (_, found) = b.http("GET", &format!("/jobs/{}", job.row.id), "").await;
+        let found = &found["job"];
+        assert_ne!(found["id"], json!(id));
+        assert_eq!((&found["priority"], &found["max_attempts"]), (&json!(7), &json!(9)));
+        assert_eq!((&found["tags"], &found["owner"]), (&json!(["nightly"]), &json!("billing")));
+        assert_eq!(found["unique"]["on_conflict"], "ignore", "the usual policy does not take the place of the template's");
+        b.ack(&job).await.unwrap();
+    }
+    let body = json!({"name": "tick", "expression": "* * * * *", "job_template": {"type": "t", "args": [], "priority": 101}});
+    let (status, refused) = b.http("POST", "/cron", &body.to_string()).await;
+    assert_eq!((status, &refused["error"]["details"]["field"]), (400, &json!("priority")));
 }
 
 async fn an_entry_fires_once_per_tick(b: Bench) {

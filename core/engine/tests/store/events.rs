@@ -1,8 +1,15 @@
 use ojs_engine::{EventFilter, Place};
+use serde_json::json;
 
 use crate::support::{Bench, seconds};
 
-crate::on_every_store!(the_story_of_a_job_in_order, pages_neither_skip_nor_repeat, filters_apply, an_event_id_is_a_cursor);
+crate::on_every_store!(
+    the_story_of_a_job_in_order,
+    pages_neither_skip_nor_repeat,
+    filters_apply,
+    the_bounds_of_a_queue_are_among_its_events,
+    an_event_id_is_a_cursor,
+);
 
 async fn the_story_of_a_job_in_order(b: Bench) {
     let id =
@@ -62,6 +69,22 @@ async fn filters_apply(b: Bench) {
         1
     );
     assert_eq!(count(EventFilter { job_types: vec!["z".into()], ..Default::default() }).await, 0);
+}
+
+/// What is said of a queue that is full is found by its name, as what is said of its jobs is.
+async fn the_bounds_of_a_queue_are_among_its_events(b: Bench) {
+    let bounds = r#"{"backpressure":{"max_depth":2,"warning_threshold":0.5}}"#;
+    assert_eq!(b.http("PUT", "/admin/queues/q/config", bounds).await.0, 200);
+    for status in [201, 201, 429] {
+        assert_eq!(b.http("POST", "/jobs", r#"{"type":"t","args":[],"options":{"queue":"q"}}"#).await.0, status);
+    }
+    b.claim(2).await;
+    let (_, other) = b.http("GET", "/events?queues=other", "").await;
+    assert_eq!(other["events"], json!([]));
+    let (_, found) = b.http("GET", "/events?queues=q&types=backpressure.*", "").await;
+    let types: Vec<&str> = found["events"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["backpressure.warning", "backpressure.rejected", "backpressure.cleared"]);
+    assert_eq!(found["events"][1]["data"], json!({"queue": "q", "depth": 2, "bound": 2, "job_type": "t"}));
 }
 
 async fn an_event_id_is_a_cursor(b: Bench) {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use ojs_engine::Engine;
 use ojs_engine::outgoing::{Names, Resolving};
 use ojs_model::JobState;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::endpoint::{Endpoint, Reply};
@@ -26,7 +26,32 @@ crate::on_every_store!(
     a_receiver_whose_clock_is_off_refuses_and_the_reason_is_shown,
     a_job_that_is_cancelled_during_the_call_stays_cancelled,
     an_endpoint_that_is_deleted_during_the_call_settles_its_job,
+    a_function_that_lost_its_lease_goes_on_from_its_checkpoint,
 );
+
+/// The next delivery begins where the lost one was, and the lost one saves nothing any more.
+async fn a_function_that_lost_its_lease_goes_on_from_its_checkpoint(b: Bench) {
+    let mut endpoint = Endpoint::new(vec![Reply::Hang]).await;
+    register(&b, &endpoint.url(), json!({})).await;
+    let job = b.job().await;
+    let lost = endpoint.next().await.json();
+    assert_eq!(lost["job"].get("checkpoint"), None, "{lost}");
+    let path = format!("/jobs/{job}/checkpoint");
+    let save = async |delivery: &Value, page: u32| {
+        let token = &delivery["job"]["lease_token"];
+        let body = json!({"state": {"page": page}, "worker_id": delivery["worker_id"], "lease_token": token});
+        b.http("PUT", &path, &body.to_string()).await
+    };
+    assert_eq!(save(&lost, 3).await.0, 200);
+    // The lease ends: the time for the answer, and 30 s.
+    b.advance(seconds(61)).await;
+    let current = endpoint.next().await.json();
+    assert_eq!(current["job"]["checkpoint"], json!({"state": {"page": 3}, "sequence": 1}), "{current}");
+    let (status, refused) = save(&lost, 9).await;
+    assert_eq!((status, &refused["error"]["details"]["reason"]), (409, &json!("stale_lease")), "{refused}");
+    assert_eq!(save(&current, 4).await.1["sequence"], 2);
+    assert_eq!(b.http("GET", &path, "").await.1["state"], json!({"page": 4}));
+}
 
 async fn retried(ends: &mut Listener) -> String {
     let (name, data) = next(ends).await;

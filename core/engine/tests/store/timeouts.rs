@@ -1,7 +1,11 @@
 //! The four time-outs of protocol section 5.9, each by itself and where they meet.
-use ojs_engine::command::{Heartbeat, Outcome, Replay};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ojs_engine::clock::Clock as _;
+use ojs_engine::command::{Enqueue, Heartbeat, Outcome, Replay};
 use ojs_engine::rows::DeadFilter;
-use ojs_model::JobState;
+use ojs_model::{JobState, NewJob};
 use serde_json::Value;
 
 use crate::support::{Bench, seconds};
@@ -16,6 +20,7 @@ crate::on_every_store!(
     an_explicit_expiry_is_told_apart_from_the_ttl,
     the_total_time_ends_a_running_job,
     the_total_time_ends_a_waiting_job,
+    what_ended_the_waiting_is_told_although_the_request_took_a_while,
     a_retry_that_would_come_too_late_is_not_scheduled,
     the_total_time_binds_a_job_that_lost_its_lease,
     the_total_time_makes_a_dead_letter_where_the_policy_says_so,
@@ -170,6 +175,29 @@ async fn the_total_time_ends_a_waiting_job(b: Bench) {
         }
     };
     tokio::time::timeout(seconds(60), discarded).await.expect("discarded without a sweep that a test asks for");
+}
+
+/// The end of waiting counts from the moment at which a request was read, and a job is stored some milliseconds later.
+async fn what_ended_the_waiting_is_told_although_the_request_took_a_while(b: Bench) {
+    let mut ids = Vec::new();
+    for (options, expected) in [
+        (r#""total_timeout":10"#, "total_timeout"),
+        (r#""enqueue_ttl":10"#, "enqueue_ttl_expired"),
+        (r#""total_timeout":10,"enqueue_ttl":20"#, "total_timeout"),
+        (r#""total_timeout":20,"enqueue_ttl":10"#, "enqueue_ttl_expired"),
+        (r#""total_timeout":10,"enqueue_ttl":5,"scheduled_at":"+PT8S""#, "total_timeout"),
+        (r#""total_timeout":20,"enqueue_ttl":5,"scheduled_at":"+PT5S""#, "enqueue_ttl_expired"),
+        (r#""total_timeout":20,"enqueue_ttl":20,"expires_at":"+PT10S""#, "expired"),
+    ] {
+        let job = Arc::new(NewJob::parse(&request(options), b.clock.now()).unwrap());
+        b.clock.advance(Duration::from_millis(3));
+        let placed = b.engine.store().execute(Enqueue(vec![job])).await.unwrap();
+        ids.push((placed[0].job.row.id, options, expected));
+    }
+    b.advance(seconds(10)).await;
+    for (id, options, expected) in ids {
+        assert_eq!(last_error(&b, id).await["type"], expected, "{options}");
+    }
 }
 
 async fn a_retry_that_would_come_too_late_is_not_scheduled(b: Bench) {

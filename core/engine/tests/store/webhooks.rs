@@ -160,16 +160,22 @@ async fn only_wanted_events_become_deliveries(b: Bench) {
     let body =
         json!({"url": endpoint.url(), "events": ["job.enqueued", "queue.*"], "filter": {"queues": ["q"], "job_types": ["t"]}});
     b.http("POST", "/webhooks/subscriptions", &body.to_string()).await;
-    let body = json!({"url": endpoint.url(), "events": ["queue.*"], "filter": {"queues": ["q"]}});
+    let body = json!({"url": endpoint.url(), "events": ["queue.*", "backpressure.*"], "filter": {"queues": ["q"]}});
     b.http("POST", "/webhooks/subscriptions", &body.to_string()).await;
     b.job().await;
     b.enqueue(r#"{"type":"u","args":[],"options":{"queue":"q"}}"#).await;
     b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"other"}}"#).await;
     b.http("POST", "/queues/q/pause", "").await;
     b.http("POST", "/queues/other/pause", "").await;
+    for queue in ["q", "other"] {
+        let bounds = r#"{"backpressure":{"max_depth":1}}"#;
+        assert_eq!(b.http("PUT", &format!("/admin/queues/{queue}/config"), bounds).await.0, 200);
+        let job = json!({"type": "u", "args": [], "options": {"queue": queue}});
+        assert_eq!(b.http("POST", "/jobs", &job.to_string()).await.0, 429);
+    }
     let all = deliveries(&b, "").await;
     let types: Vec<&str> = all.iter().map(|delivery| delivery["event_type"].as_str().unwrap()).collect();
-    assert_eq!(types, ["queue.paused", "job.enqueued"], "the newest first");
+    assert_eq!(types, ["backpressure.rejected", "queue.paused", "job.enqueued"], "the newest first");
 }
 
 async fn without_a_subscription_nothing_is_stored(b: Bench) {

@@ -48,7 +48,17 @@ pub(super) const RETRY: Kind = Kind {
         "on_exhaustion",
         "backoff_strategy",
     ],
-    also: &["max_retries", "initial_interval_ms", "base_delay_ms", "multiplier", "max_interval_ms", "backoff_type", "backoff"],
+    also: &[
+        "max_retries",
+        "initial_interval_ms",
+        "base_delay_ms",
+        "initial_delay_ms",
+        "multiplier",
+        "max_interval_ms",
+        "backoff_type",
+        "backoff",
+        "strategy",
+    ],
 };
 
 pub(super) const UNIQUE: Kind = Kind {

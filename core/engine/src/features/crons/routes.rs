@@ -94,14 +94,16 @@ impl CronBody<'_> {
         let flat = [("type", self.job_type), ("args", self.args), ("meta", self.meta), ("options", self.options)];
         let flat = || flat.into_iter().filter_map(|(name, raw)| Some((name, raw?))).collect();
         let mut members: Members<'_> = self.job_template.clone().unwrap_or_else(flat);
-        members.retain(|name, raw| matches!(*name, "type" | "args" | "meta" | "options" | "version") && raw.get() != "null");
+        // Options may stand beside `args` as in every enqueue request. With an id, the second run would be a duplicate
+        // of the first.
+        members.retain(|name, raw| *name != "id" && raw.get() != "null");
         let empty = RawValue::from_string("[]".to_owned()).map_err(|error| OjsError::invalid_field("args", error.to_string()))?;
         members.entry("args").or_insert(&empty);
         let queue = self.with_queue(members.get("options").copied())?;
         if let Some(options) = &queue {
             members.insert("options", options);
         }
-        let unique = self.usually_unique(members.get("options").copied())?;
+        let unique = if members.contains_key("unique") { None } else { self.usually_unique(members.get("options").copied())? };
         if let Some(options) = &unique {
             members.insert("options", options);
         }
@@ -246,8 +248,8 @@ fn describe(row: &CronRow, engine: &Engine) -> String {
     push_member(&mut out, "description", &json!(row.description).to_string());
     push_member(&mut out, "job_template", &row.template);
     let members: Members<'_> = serde_json::from_str(&row.template).unwrap_or_default();
-    for (name, raw) in members {
-        push_member(&mut out, name, raw.get());
+    for (name, usual) in [("type", "null"), ("args", "[]"), ("meta", "{}"), ("options", "{}")] {
+        push_member(&mut out, name, members.get(name).map_or(usual, |raw| raw.get()));
     }
     for (name, at) in [("created_at", row.created_at), ("next_run_at", row.next_at), ("last_run_at", row.last_at)] {
         if at > 0 {

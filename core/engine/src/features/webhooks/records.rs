@@ -3,7 +3,7 @@ use ojs_model::JobId;
 
 use super::backlog::Dropped;
 use crate::error::Result;
-use crate::kernel::event::{Event, Origin, is_of_tenant};
+use crate::kernel::event::{Event, Origin, is_of_queue, is_of_tenant};
 use crate::kernel::scope::Scope;
 use crate::outgoing::Secret;
 use crate::store::record::{Read, RecordTables, Records, Scan, record, words};
@@ -127,7 +127,7 @@ impl SubscriptionRow {
             Some(origin) => is_in(&self.queues, &origin.queue) && is_in(&self.job_types, &origin.job_type),
             // A worker, a cron entry or a workflow may have the name of a queue.
             None => {
-                let of_queue = self.queues.is_empty() || name.starts_with("queue.");
+                let of_queue = self.queues.is_empty() || is_of_queue(name);
                 self.job_types.is_empty() && of_queue && is_in(&self.queues, subject)
             }
         }
