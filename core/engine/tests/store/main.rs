@@ -65,6 +65,7 @@ mod retries;
 mod routing;
 mod scenarios;
 mod schemas;
+mod search;
 mod sessions;
 mod strangers;
 mod streams;
