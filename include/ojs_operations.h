@@ -180,7 +180,8 @@ typedef struct {
 // "cursor", which is the "next_cursor" of the page before. With a cursor, or with "count=false", a page looks at 5,000
 // rows at most and has no total: it may be short, or empty, say "complete: false", and have a "next_cursor" all the
 // same. Pages with numbers look at a million rows at most, count what is in the first 20,000, and begin at most 10,000
-// jobs behind the first.
+// jobs behind the first. With "q", a page compares 1,000 jobs at most and always goes on by cursors; the guide of the
+// dashboard has the words of the language.
 OJS_MUST_USE
 static inline ojs_error *ojs_list_jobs(const ojs_client *client, const ojs_list_jobs_query *query, ojs_buf **out) {
     ojs_path path = ojs_path_begin("/admin/jobs");
@@ -1413,8 +1414,8 @@ static inline ojs_error *ojs_get_error_group(const ojs_client *client, ojs_slice
 // The body has "confirm":true, and these members:
 //   - action: "retry", "cancel" or "delete".
 //   - filter: Which jobs: "queue", "type", "state" (one or a list), "since", "until", "priority", "meta", "error_type"
-//     (of the latest error) and "dead_letters" (true: only dead letters). An empty one means all that the action can
-//     reach.
+//     (of the latest error), "dead_letters" (true: only dead letters) and "q" (a search, as lists of jobs have it). An
+//     empty one means all that the action can reach.
 //   - reason: Why, at most 500 characters; it is kept with the operation.
 //   - dry_run: Say what would be found, and change nothing. Boolean.
 OJS_MUST_USE
