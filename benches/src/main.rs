@@ -61,6 +61,9 @@ struct Options {
     /// Jobs of each of the other tenants of `fair`.
     #[arg(long, default_value_t = 100)]
     each: usize,
+    /// Jobs in the stores of `dashboard`.
+    #[arg(long, default_value_t = 1_000_000)]
+    kept: usize,
     /// Jobs of a run of `noop`.
     #[arg(long, default_value_t = 100_000)]
     jobs: usize,
@@ -128,6 +131,8 @@ enum What {
     Push,
     /// Waits of small tenants beside one with `--heavy` jobs in a shared queue, shares by weight; both stores.
     Fair,
+    /// The page beside `--kept` jobs: each of its requests, five open pages beside a load, searches; both stores.
+    Dashboard,
     /// One burn-down on PostgreSQL, its costs by half and side: to run under a profiler.
     #[value(hide = true)]
     Profile,
@@ -203,7 +208,15 @@ fn parts(options: &Options) -> Result<Vec<Part>> {
         What::Python => Part::Python,
         What::Postgres => Part::Postgres,
         What::Depth => Part::Depth(options.deep),
-        What::Parse | What::Relay | What::Trains | What::Fair | What::Push | What::Profile | What::Noop | What::Echo => {
+        What::Parse
+        | What::Relay
+        | What::Trains
+        | What::Fair
+        | What::Push
+        | What::Dashboard
+        | What::Profile
+        | What::Noop
+        | What::Echo => {
             return Err("this scenario is not measured against another version; --help names those that are".into());
         }
     };
@@ -230,6 +243,7 @@ fn scenarios(plan: &Plan, options: &Options, report: &mut Report) -> Result<()> 
             What::Relay => scenario::relay::run(plan, report),
             What::Push => scenario::push::run(plan, report),
             What::Fair => scenario::fair::run(plan, options.heavy, options.each, report),
+            What::Dashboard => scenario::dashboard::run(plan, options.kept, report),
             What::Postgres => scenario::postgres::run(plan, report),
             What::Python => scenario::python::run(plan, report),
             What::All | What::Profile | What::Noop | What::Echo => Ok(()),

@@ -1,6 +1,7 @@
 //! The scenarios, and what they share.
 pub mod batch;
 pub mod cycle;
+pub mod dashboard;
 pub mod depth;
 pub mod echo;
 pub mod enqueue;

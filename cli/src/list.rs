@@ -32,6 +32,8 @@ pub struct Cut {
 pub enum Paging {
     /// `page` and `per_page`, at most 100: the admin calls.
     Numbered,
+    /// `per_page` and cursors from the beginning on: pages have no numbers.
+    Cursors,
     /// `limit` and `offset`, at most this many.
     Offset(usize),
     /// There is no part: the answer has all of them.
@@ -148,12 +150,12 @@ impl Source {
     /// At most `most` entries (0 is all) after the first `skip`; how many there are in all, and whether some are left.
     async fn take(&self, remote: &Remote, skip: usize, most: usize) -> Result<(Vec<Entry>, Option<u64>, bool), Failure> {
         let largest = match self.paging {
-            Paging::Numbered => 100,
+            Paging::Numbered | Paging::Cursors => 100,
             Paging::Offset(largest) => largest,
             Paging::Whole => usize::MAX,
         };
         let size = if most == 0 { largest } else { most.min(largest) };
-        let (mut number, mut drop) = (skip / size, skip % size);
+        let (mut number, mut drop) = if let Paging::Cursors = self.paging { (0, skip) } else { (skip / size, skip % size) };
         let (mut found, mut seen, mut total) = (Vec::new(), HashSet::new(), None);
         let mut cursor = None;
         loop {
@@ -166,8 +168,9 @@ impl Source {
             // New entries push others to the next page while this walk goes on; and some servers know no pages, and answer with all again.
             let fresh: Vec<Entry> = part.entries.into_iter().filter(|entry| seen.insert(entry.name())).collect();
             let idle = fresh.is_empty() && !goes_on;
-            found.extend(fresh.into_iter().skip(drop));
-            (number, drop) = (number + 1, 0);
+            let dropped = drop.min(fresh.len());
+            found.extend(fresh.into_iter().skip(dropped));
+            (number, drop) = (number + 1, drop - dropped);
             if most > 0 && found.len() >= most {
                 let more = part.more || found.len() > most;
                 found.truncate(most);
@@ -182,8 +185,11 @@ impl Source {
     async fn part(&self, remote: &Remote, size: usize, number: usize, cursor: Option<&str>) -> Result<Part, Failure> {
         let sign = if self.path.contains('?') { '&' } else { '?' };
         let path = match (self.paging, cursor) {
-            (Paging::Numbered, Some(cursor)) => format!("{}{sign}per_page={size}&cursor={}", self.path, segment(cursor)),
+            (Paging::Numbered | Paging::Cursors, Some(cursor)) => {
+                format!("{}{sign}per_page={size}&cursor={}", self.path, segment(cursor))
+            }
             (Paging::Offset(_), Some(cursor)) => format!("{}{sign}limit={size}&cursor={}", self.path, segment(cursor)),
+            (Paging::Cursors, None) => format!("{}{sign}per_page={size}", self.path),
             (Paging::Numbered, None) => format!("{}{sign}per_page={size}&page={}", self.path, number + 1),
             (Paging::Offset(_), None) => format!("{}{sign}limit={size}&offset={}", self.path, number.saturating_mul(size)),
             (Paging::Whole, None) => self.path.clone(),

@@ -63,6 +63,28 @@ async fn jobs_of_several_states_are_listed_together() {
 }
 
 #[tokio::test]
+async fn a_search_is_listed_page_by_page_and_changes_what_it_finds() {
+    let server = ServerProcess::memory().await;
+    enqueue(&server, "mail", 120).await;
+    enqueue(&server, "low", 3).await;
+    let args = |list: &Value| -> Vec<i64> {
+        list["items"].as_array().unwrap().iter().map(|job| job["args"][0].as_i64().unwrap()).collect()
+    };
+    let one = json_of(&server, &["jobs", "list", "-q", "args.0:2 -queue:low"]).await;
+    assert_eq!((args(&one), &one["items"][0]["queue"]), (vec![2], &json!("mail")));
+    let search = ["jobs", "list", "--search", "queue:mail type:a.*", "--limit", "50"];
+    let last = json_of(&server, &[&search[..], &["--page", "3"]].concat()).await;
+    assert_eq!((args(&last), &last["next"]), ((0..20).rev().collect(), &Value::Null), "pages have no numbers on the server");
+    let wrong = fails(&server.url(), &["jobs", "list", "--search", "quue:mail"], 1).await;
+    assert!(wrong.contains("'quue:' is not a word of the search"), "{wrong}");
+    let seen = says(&server, &["jobs", "bulk-cancel", "--all", "--search", "args.0:1,2 queue:mail", "--dry-run"]).await;
+    assert!(seen.contains("2 would be cancelled"), "{seen}");
+    says(&server, &["jobs", "bulk-cancel", "--all", "--search", "args.0:1,2 queue:mail", "--yes"]).await;
+    let cancelled = json_of(&server, &["jobs", "list", "--state", "cancelled"]).await;
+    assert_eq!(args(&cancelled), [2, 1]);
+}
+
+#[tokio::test]
 async fn every_list_has_the_same_json_form() {
     let server = ServerProcess::memory().await;
     dead_letter(&server, "a.dead").await;

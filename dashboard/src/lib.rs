@@ -39,11 +39,16 @@ const ON_DEMAND: &[&str] = &[
     "uPlot",
     "pages/audit.",
     "pages/bulk.",
+    "pages/cron.",
     "pages/dead.",
     "pages/endpoints.",
     "pages/errors.",
+    "pages/limits.",
     "pages/tenants.",
+    "pages/trains.",
     "pages/types.",
+    "pages/workflows.",
+    "parts/graph.",
     "parts/preview.",
 ];
 

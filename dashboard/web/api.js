@@ -34,10 +34,13 @@ export class Refusal extends Error {
   }
 }
 
+/** The whole URL of a path of the API. */
+export const apiUrl = (path) => new URL(path.replace(/^\//, ''), base).href;
+
 async function send(method, path, body, signal_) {
   const headers = { accept: 'application/json' };
   if (body !== undefined) headers['content-type'] = 'application/json';
-  return fetch(new URL(path.replace(/^\//, ''), base), {
+  return fetch(apiUrl(path), {
     method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: signal_,
       credentials: 'same-origin', cache: 'no-store',
   });
@@ -65,9 +68,6 @@ export const post = (path, body = {}) => call('POST', path, body);
 export const put = (path, body) => call('PUT', path, body);
 export const patch = (path, body) => call('PATCH', path, body);
 export const remove = (path) => call('DELETE', path);
-
-/** The answer of a stream that stays open. */
-export function open(path, signal_) { return send('GET', path, undefined, signal_); }
 
 /** Begins a session with a key: the browser then has a cookie, and the page forgets the key. */
 export async function signIn(secret) {

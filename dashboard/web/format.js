@@ -1,6 +1,6 @@
 // How times, spans, counts and JSON are written.
 import { html, signal } from './html.js';
-import { zone } from './settings.js';
+import { zoneName } from './settings.js';
 
 /** The time, every ten seconds: what says `5 s ago` is written again. */
 const now = signal(Date.now());
@@ -13,15 +13,15 @@ function format(name) {
   if (!formats.has(name)) {
     formats.set(name, new Intl.DateTimeFormat('en-GB', {
       year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit',
-      timeZone: name === 'utc' ? 'UTC' : undefined,
+      timeZone: name,
     }));
   }
   return formats.get(name);
 }
 
-/** Milliseconds as a date and time of the chosen zone: `2026-11-23 14:05:09`. */
-export function clock(ms) {
-  const part = Object.fromEntries(format(zone.value).formatToParts(ms).map(({ type, value }) => [type, value]));
+/** Milliseconds as a date and time of the chosen zone, or of another one: `2026-11-23 14:05:09`. */
+export function clock(ms, name = zoneName()) {
+  const part = Object.fromEntries(format(name).formatToParts(ms).map(({ type, value }) => [type, value]));
   return `${part.year}-${part.month}-${part.day} ${part.hour}:${part.minute}:${part.second}`;
 }
 

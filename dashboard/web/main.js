@@ -3,20 +3,16 @@ import { html, render, useEffect, useRef, useState } from './html.js';
 import { offers, readManifest, session, signedOut, signOut, whoAmI } from './api.js';
 import { link, route } from './url.js';
 import { start, state, wanted } from './live.js';
-import { theme, zone } from './settings.js';
+import { theme, zone, zones } from './settings.js';
 import { help, helpShown, listen, offered } from './keys.js';
 import { Answers, Questions, clear } from './parts/act.js';
 import { later } from './parts/later.js';
-import { Cron } from './pages/cron.js';
 import { Job } from './pages/job.js';
 import { Jobs } from './pages/jobs.js';
-import { Limits } from './pages/limits.js';
 import { Overview } from './pages/overview.js';
 import { Queue, Queues } from './pages/queues.js';
 import { SignIn } from './pages/sign-in.js';
-import { Train, Trains } from './pages/trains.js';
 import { Workers } from './pages/workers.js';
-import { Workflow, Workflows } from './pages/workflows.js';
 
 /** Screens that few visits open; the first page is small without them. */
 const bulk = () => import('./pages/bulk.js');
@@ -26,17 +22,24 @@ const types = () => import('./pages/types.js');
 const tenants = () => import('./pages/tenants.js');
 const endpoints = () => import('./pages/endpoints.js');
 const audit = () => import('./pages/audit.js');
+const cron = () => import('./pages/cron.js');
+const limits = () => import('./pages/limits.js');
+const trains = () => import('./pages/trains.js');
+const workflows = () => import('./pages/workflows.js');
 
 /** The screen of a name, and of one thing on it. */
 const PAGES = {
-  '': [Overview], queues: [Queues, Queue], jobs: [Jobs, Job], workflows: [Workflows, Workflow],
-  cron: [Cron], workers: [Workers], trains: [Trains, Train], limits: [Limits],
-  dead: [later(dead, 'Dead'), Job],
+  '': [Overview], queues: [Queues, Queue], jobs: [Jobs, Job], workers: [Workers],
+  workflows: [later(workflows, 'Workflows'), later(workflows, 'Workflow')],
+  cron: [later(cron, 'Cron'), later(cron, 'CronEntry')], trains: [later(trains, 'Trains'), later(trains, 'Train')],
+  limits: [later(limits, 'Limits')], dead: [later(dead, 'Dead'), Job],
   errors: [later(errors, 'Errors'), later(errors, 'ErrorGroup')],
   bulk: [later(bulk, 'Operations'), later(bulk, 'Operation')],
   types: [later(types, 'Types')],
   tenants: [later(tenants, 'Tenants')], endpoints: [later(endpoints, 'Endpoints')], audit: [later(audit, 'Audit')],
 };
+
+const ZONES = [['local', 'Local time'], ['utc', 'UTC'], ...zones.map((name) => [name, name])];
 
 function Top() {
   const choose = (choice) => (event) => { choice.value = event.target.value; };
@@ -48,8 +51,8 @@ function Top() {
       <button type="button" aria-pressed=${wanted.value ? 'true' : 'false'}
         onClick=${() => { wanted.value = !wanted.value; }}>Live</button>
       <select aria-label="Time zone" onChange=${choose(zone)}>
-        <option value="local" selected=${zone.value === 'local'}>Local time</option><option value="utc"
-          selected=${zone.value === 'utc'}>UTC</option></select>
+        ${ZONES.map(([value, name]) => html`<option key=${value} value=${value}
+          selected=${zone.value === value}>${name}</option>`)}</select>
       <select aria-label="Colours" onChange=${choose(theme)}>
         ${['system', 'light', 'dark'].map((value) => html`<option key=${value} value=${value}
           selected=${theme.value === value}>${value}</option>`)}</select>

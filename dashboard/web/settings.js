@@ -16,7 +16,14 @@ function kept(name, fallback, allowed) {
 
 /** `system`, `light` or `dark`. */
 export const theme = kept('theme', 'system', ['system', 'light', 'dark']);
-/** `local` or `utc`. */
-export const zone = kept('zone', 'local', ['local', 'utc']);
+/** Every zone that this browser knows, by its name: `Pacific/Auckland`. */
+export const zones = Intl.supportedValuesOf?.('timeZone') ?? [];
+/** `local`, `utc`, or one of `zones`. */
+export const zone = kept('zone', 'local', ['local', 'utc', ...zones]);
+/** The zone of all times on the page, as `Intl` names it; unset for that of this computer. */
+export function zoneName() {
+  if (zone.value === 'local') return undefined;
+  return zone.value === 'utc' ? 'UTC' : zone.value;
+}
 
 effect(() => { document.documentElement.dataset.theme = theme.value; });

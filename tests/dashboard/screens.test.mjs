@@ -34,7 +34,7 @@ const single = () => ({
   'job-discarded': `jobs/${made.dead}`, 'job-scheduled': `jobs/${made.scheduled}`,
     'job-retryable': `jobs/${made.retrying}`, 'job-active': `jobs/${made.active}`,
   'job-completed': `jobs/${made.completed}`, queue: 'queues/mail', workflow: `workflows/${made.chain}`,
-    train: 'trains/dest_7', error: `errors/${made.error}`,
+    train: 'trains/dest_7', 'cron-entry': 'cron/nightly', error: `errors/${made.error}`,
 });
 
 /** Looks at the screen that is shown: nothing is refused, wider than the window, or against a rule. */
@@ -123,6 +123,14 @@ test('the zone and the colours that were chosen hold on every screen and after a
   await visit(page, full, `#/jobs/${made.scheduled}`);
   // Berlin is an hour ahead in January.
   await page.getByText('2099-01-01 07:00:00').first().waitFor();
+  await page.getByLabel('Time zone').selectOption('utc');
+  await page.getByText('2099-01-01 06:00:00').first().waitFor();
+  // Auckland has summer time in January, and the cron entry of the seed runs there at three in the morning.
+  await page.getByLabel('Time zone').selectOption('Pacific/Auckland');
+  await page.getByText('2099-01-01 19:00:00').first().waitFor();
+  await visit(page, full, '#/cron');
+  assert.match(await page.locator('tr[data-row=nightly] time').first().textContent(), / 03:00:00 /);
+  await visit(page, full, `#/jobs/${made.scheduled}`);
   await page.getByLabel('Time zone').selectOption('utc');
   await page.getByText('2099-01-01 06:00:00').first().waitFor();
   await page.getByLabel('Colours').selectOption('dark');

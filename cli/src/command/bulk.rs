@@ -31,6 +31,9 @@ pub struct Filter {
     /// Enqueued before this time.
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
+    /// Those only that match a search, see `ojs jobs list --help`.
+    #[arg(long, short = 'q', value_name = "SEARCH")]
+    search: Option<String>,
     /// Of this priority only.
     #[arg(long, allow_negative_numbers = true)]
     priority: Option<i64>,
@@ -67,7 +70,8 @@ pub struct Consent {
 impl Filter {
     fn body(&self) -> Value {
         let mut members = Map::new();
-        let texts = [("queue", &self.queue), ("type", &self.kind), ("since", &self.since), ("until", &self.until)];
+        let texts =
+            [("queue", &self.queue), ("type", &self.kind), ("since", &self.since), ("until", &self.until), ("q", &self.search)];
         members.extend(texts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value.as_ref()?)))));
         if !self.state.is_empty() {
             members.insert("state".into(), json!(self.state));

@@ -23,12 +23,15 @@ Examples:
   ojs jobs list                                    the newest 50
   ojs jobs list --state retryable                  what has failed and will be tried again
   ojs jobs list --state active,retryable --limit 0  all of them
-  ojs jobs list --queue mail --type 'email.*' --page 2";
+  ojs jobs list --queue mail --type 'email.*' --page 2
+  ojs jobs list --search 'args.customer_id:42 -queue:low'
+  ojs jobs list --search 'state:discarded error:timeout since:2h'";
 
 const BULK_EXAMPLES: &str = "\
 Examples:
   ojs jobs bulk-retry --all --queue billing --state discarded --since 2026-01-31T00:00:00Z
   ojs jobs bulk-cancel --all --type 'report.*' --dry-run
+  ojs jobs bulk-retry --all --search 'error:timeout since:2h' --dry-run
   ojs jobs bulk-delete --all --state completed --until 2026-01-31T00:00:00Z --yes
   ojs jobs bulk-cancel 019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f 019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e10";
 
@@ -99,6 +102,10 @@ pub struct Listing {
     /// Enqueued before this time.
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
+    /// Only jobs that match: words such as state:discarded, queue:mail,billing, args.0:42, meta.customer:acme, error:timeout, tag:eu,
+    /// attempt:>3, since:2h, or a text. A minus before a word excludes.
+    #[arg(long, short = 'q', value_name = "SEARCH")]
+    search: Option<String>,
     #[command(flatten)]
     cut: Cut,
 }
@@ -167,14 +174,16 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
 impl Listing {
     async fn show(self, remote: &Remote) -> Result<(), Failure> {
         let mut path = "/admin/jobs?".to_owned();
-        let filters = [("queue", &self.queue), ("type", &self.kind), ("since", &self.since), ("until", &self.until)];
+        let filters =
+            [("queue", &self.queue), ("type", &self.kind), ("since", &self.since), ("until", &self.until), ("q", &self.search)];
         for (name, value) in filters {
             if let Some(value) = value {
                 path.push_str(&format!("{name}={}&", segment(value)));
             }
         }
         path.pop();
-        let source = |path: String| Source { path, members: &["items"], paging: Paging::Numbered };
+        let paging = if self.search.is_some() { Paging::Cursors } else { Paging::Numbered };
+        let source = |path: String| Source { path, members: &["items"], paging };
         let listed = match self.state.as_slice() {
             [] => self.cut.of(remote, &source(path), FEW).await?,
             states => {

@@ -1,9 +1,10 @@
 // Dead letters: what was given up; retried or deleted, one or all that the filter finds.
 import { html, signal, useEffect, useState } from '../html.js';
 import { offers, post } from '../api.js';
-import { go, path, refine, route } from '../url.js';
+import { path, refine, route } from '../url.js';
 import { count, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
+import { begin, BEGUN } from '../parts/all-found.js';
 import { Loaded, useLoad } from '../parts/load.js';
 import { pageOf, Paging } from '../parts/paging.js';
 import { foretell, Preview } from '../parts/preview.js';
@@ -13,16 +14,6 @@ import { JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
 
 const PER_PAGE = 50;
 const chosen = signal(new Set());
-
-const BEGUN = 'The operation has begun.';
-
-/** Changes all dead letters that the filter finds: the server goes on by itself, and its screen shows how far it is. */
-async function begin(action, filter) {
-  const body = { action, filter: { ...filter, dead_letters: true }, confirm: true };
-  const operation = await post('/admin/bulk', body);
-  go(['bulk', operation.id]);
-  return operation;
-}
 
 /** The page of a list that the address names: the admin API counts pages, every server jobs. */
 function listed(filter) {
@@ -45,10 +36,10 @@ export function Dead() {
       <${Action} label=${`Retry all ${count(total)}`}
         confirm=${async () => `${count(total)} dead letters ${all} start afresh.
           Those that the server refuses stay here. ${await foretell(filter)}`}
-        run=${() => begin('retry', filter)} done=${BEGUN} />
+        run=${() => begin('retry', { ...filter, dead_letters: true })} done=${BEGUN} />
       <${Action} label=${`Delete all ${count(total)}`} right="administer" kind="bad"
         confirm=${`${count(total)} dead letters ${all} are deleted for good.`}
-        run=${() => begin('delete', filter)} done=${BEGUN} />` : null}>
+        run=${() => begin('delete', { ...filter, dead_letters: true })} done=${BEGUN} />` : null}>
     <${Filters} />
     ${previewed ? html`<${Preview} which=${previewed} onClose=${() => preview(null)} />` : null}
     <div class="panels"><${Groups} title="By error" name="error_type" groups=${stats.data?.by_error_type} /><${Groups}

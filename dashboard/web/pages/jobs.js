@@ -4,22 +4,30 @@ import { offers } from '../api.js';
 import { go, path, refine, route } from '../url.js';
 import { compact, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
+import { AllFound } from '../parts/all-found.js';
 import { Choice } from '../parts/choice.js';
 import { Loaded, useLoad } from '../parts/load.js';
 import { Cursors } from '../parts/paging.js';
+import { SearchField, STATES } from '../parts/search-field.js';
 import { Selected } from '../parts/selected.js';
 import { TextFilter } from '../parts/text-filter.js';
 import { Badge, JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
 
-const STATES = ['scheduled', 'available', 'pending', 'active', 'completed', 'retryable', 'cancelled', 'discarded'];
 const PER_PAGE = 50;
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const chosen = signal(new Set());
 
-/** What the address asks for, as a request. */
-function request({ tenant, state, queue, type, since, until, order, after }) {
+/** What the address asks for, as members of a filter. */
+function filterOf({ q, state, queue, type, since, until }) {
+  const given = Object.entries({ q: offers().own ? q : '', state, queue, type, since, until });
+  return Object.fromEntries(given.filter(([, value]) => value));
+}
+
+/** The same as a request. */
+function request(query) {
+  const { tenant, order, after } = query;
   // Jobs are not counted: a count of many costs more than the page.
-  const filter = { state, queue, type, since, until, order, cursor: after, count: 'false', per_page: PER_PAGE };
+  const filter = { ...filterOf(query), order, cursor: after, count: 'false', per_page: PER_PAGE };
   return path(tenant ? `/admin/tenants/${encodeURIComponent(tenant)}/jobs` : '/admin/jobs', filter);
 }
 
@@ -43,7 +51,10 @@ function Found() {
   const { query } = route.value;
   const load = useLoad(request(query));
   useEffect(() => { chosen.value = new Set(); }, [JSON.stringify(query)]);
-  return html`<${View} title="Jobs"><${Search} /><${Filters} query=${query} />
+  // An operation of an operator is not bound to one tenant.
+  const all = offers().own && !query.tenant && load.data?.items.length ? html`<${AllFound}
+    filter=${filterOf(query)} />` : null;
+  return html`<${View} title="Jobs" tools=${all}><${Search} /><${Filters} query=${query} />
     <${Panel} title="Found">${offers().many ? html`<${Selected} selection=${chosen}
       label="Selected jobs">${many}<//>` : null}
       <${Loaded} load=${load}>${({ items, pagination }) => html`
@@ -51,12 +62,11 @@ function Found() {
         ? chosen : null} empty=${pagination?.complete ?? true
         ? 'No job is like this.' : 'None among the jobs that were searched.'}
         columns=${[
-        { name: 'Job', cell: (job) => html`<${JobLink} id=${job.id} />` },
-        { name: 'Type', cell: (job) => short(job.type, 120) },
+        { name: 'Job', cell: (job) => html`${short(job.type, 120)}<br /><${JobLink} id=${job.id} />` },
         { name: 'State', cell: (job) => html`<${Badge} state=${job.state} />` },
         { name: 'Queue', cell: (job) => html`<${QueueLink} name=${job.queue} />` },
         { name: 'Attempt', number: true, cell: (job) => attempts(job) },
-        { name: 'Arguments', cell: (job) => html`<code>${short(compact(job.args), 80)}</code>` },
+        { name: 'Arguments', cell: (job) => html`<code>${short(compact(job.args), 60)}</code>` },
         { name: 'Enqueued', cell: (job) => html`<${Time} at=${job.enqueued_at ?? job.created_at} />` },
       ]} /><${Cursors} next=${pagination?.next_cursor} complete=${pagination?.complete} />`}
         <//><//><//>`;
@@ -66,25 +76,24 @@ function Found() {
 const attempts = ({ attempt, max_attempts: most }) => (most === undefined ? `${attempt ?? 0}`
   : `${attempt} of ${most}`);
 
-/**
- * One field for everything: an id opens the job; `state:… queue:… type:… tenant:…` are filters, another text is a
- * type.
- */
+/** One field for everything: an id opens the job, anything else is a search. */
 function Search() {
   const [fault, setFault] = useState(null);
+  const { own } = offers();
   const find = (event) => {
     event.preventDefault();
     const text = event.target.elements.q.value.trim();
     if (ID.test(text)) { go(['jobs', text.toLowerCase()]); return; }
-    const found = read(text);
+    // Other servers know no searches, only some filters.
+    const found = own ? { filter: {} } : read(text);
     setFault(found.fault ?? null);
-    if (!found.fault) { refine({ state: '', queue: '', type: '', tenant: '', after: '', q: text, ...found.filter }); }
+    if (!found.fault) go(['jobs'], { ...route.value.query, after: '', q: text, ...found.filter });
   };
-  return html`<form class="filters" role="search" onSubmit=${find}><label>Search
-      <input name="q" data-search type="search" value=${route.value.query.q ?? ''} aria-describedby="search-help"
-        autocomplete="off" spellcheck="false" /></label>
-    <button class="main">Find</button><span id="search-help"
-      class="dim">an id, a type, or state: queue: type: tenant:</span>
+  return html`<form class="filters" role="search" onSubmit=${find}><${SearchField} value=${route.value.query.q ?? ''}
+      describedBy="search-help" />
+    <button class="main">Find</button><p id="search-help" class="dim help">${own ? html`An id, a text, or words such as
+      <code>state:discarded</code> <code>args.0:42</code> <code>error:timeout</code> <code>since:2h</code>
+      <code>-queue:low</code>` : 'An id, a type, or state: queue: type: tenant:'}</p>
     ${fault ? html`<div class="fault" role="alert"><p>${fault}</p></div>` : null}</form>`;
 }
 
@@ -107,7 +116,7 @@ export function read(text) {
 }
 
 function Filters({ query }) {
-  const start = { after: '', q: '' };
+  const start = { after: '' };
   const text = (name, label) => html`<${TextFilter} label=${label} name=${name} start=${start} />`;
   return html`<div class="filters" role="group" aria-label="Filters">
     <${Choice} label="State" name="state" values=${STATES} start=${start} />

@@ -4,7 +4,8 @@ import { manifest, offers } from '../api.js';
 import { link, path } from '../url.js';
 import { count, short, span, Time } from '../format.js';
 import { Loaded, useLoad } from '../parts/load.js';
-import { Badge, Empty, Facts, JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
+import { Badge, Empty, Facts, Panel, QueueLink, Table, View } from '../parts/view.js';
+import { Attention } from '../parts/attention.js';
 import { pressure } from '../parts/pressure.js';
 import { Rates } from '../parts/rates.js';
 
@@ -21,17 +22,20 @@ function Whole() {
   const queues = useLoad('/admin/queues?per_page=100');
   const workers = useLoad('/admin/workers?per_page=100');
   const maintenance = useLoad(offers().own ? '/admin/system/maintenance' : null);
+  const held = useLoad(offers().own ? '/admin/trains?state=held&per_page=1' : null);
   return html`<${View} title="Overview">
     ${maintenance.data?.maintenance ? html`<div class="fault" role="alert">
       <p>Maintenance: no job is handed out. ${maintenance.data.reason}</p></div>` : null}
     <${Loaded} load=${stats}>${(data) => html`<${Totals} stats=${data} />`}<//>
-    <div class="panels">
+    ${stats.data && queues.data && workers.data ? html`<${Attention} stats=${stats.data} queues=${queues.data.items}
+      workers=${workers.data} held=${held.data?.pagination?.total} />` : null}
+    <div class="split"><div>
       <${Panel} title="Busiest queues"><${Loaded} load=${queues}>${(data) => html`<${Busiest} queues=${data.items}
         workers=${workers.data?.items} />`}<//><//>
+      <${Panel} title="Recent failures"><${Failures} /><//></div><div>
       <${Panel} title="Pace"><${Loaded} load=${stats}>${(data) => html`<${Pace} stats=${data} />`}<//><${Rates} /><//>
-      <${Panel} title="Recent failures"><${Failures} /><//>
       <${Panel} title="Workers"><${Loaded} load=${workers}>${(data) => html`<${Summary} data=${data} />`}<//><//>
-    </div><//>`;
+    </div></div><//>`;
 }
 
 function Totals({ stats }) {
@@ -75,10 +79,11 @@ function Failures() {
   return html`<${Loaded} load=${load}>${({ items }) => html`<${Table} label="Recent failures" rows=${items}
     keyOf=${(job) => job.id}
     empty="No job has been given up." columns=${[
-      { name: 'Job', cell: (job) => html`${job.type}<br /><${JobLink} id=${job.id} />` },
+      { name: 'Job', cell: (job) => html`<a href=${link(['jobs', job.id])} title=${job.id}>${short(job.type, 60)}
+        </a>` },
       { name: 'Error', cell: (job) => html`<b>${job.error?.type ?? ''}</b> ${short(job.error?.message ?? '–', 90)}` },
       { name: 'When', cell: (job) => html`<${Time} at=${job.completed_at ?? job.error?.occurred_at} />` },
-    ]} />`}<//>`;
+    ]} />${items.length ? html`<p><a href=${link(['errors'])}>All errors</a></p>` : null}`}<//>`;
 }
 
 function Summary({ data }) {

@@ -31,6 +31,17 @@ export function ask({ title, text, yes }) {
   return new Promise((resolve) => { question.value = { title, text, yes, resolve }; });
 }
 
+/** Asks the question of a button, if it has one. The button stays enabled: the dialog gives the focus back to it. */
+async function agreed(label, confirm) {
+  try {
+    const text = typeof confirm === 'function' ? await confirm() : confirm;
+    return !text || await ask({ title: label, text, yes: label });
+  } catch (fault) {
+    answer.value = { fault };
+    return false;
+  }
+}
+
 /**
  * A button for those who may. `run` changes, `done` says so; `confirm` is a question that comes first, or a function
  * that finds it out.
@@ -42,9 +53,7 @@ export function Action({ label, name, right = 'operate', run, done, confirm, kin
   const press = async () => {
     if (asking.current) return;
     asking.current = true;
-    const text = typeof confirm === 'function' ? await confirm() : confirm;
-    // The button stays enabled meanwhile: the dialog gives the focus back to it.
-    const yes = !text || await ask({ title: label, text, yes: label });
+    const yes = await agreed(label, confirm);
     asking.current = false;
     if (!yes) return;
     setBusy(true);

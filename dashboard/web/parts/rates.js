@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from '../html.js';
 import { path } from '../url.js';
 import { clock, count } from '../format.js';
-import { theme, zone } from '../settings.js';
+import { theme, zone, zoneName } from '../settings.js';
 import { useLoad } from './load.js';
 import { Table } from './view.js';
 
@@ -77,8 +77,7 @@ function draw(Plot, place, items) {
   const times = items.map((item) => Date.parse(item.timestamp) / 1000);
   return new Plot({
     width: Math.max(240, place.clientWidth), height: 220,
-    tzDate: (seconds) => (zone.value === 'utc' ? Plot.tzDate(new Date(seconds * 1000), 'UTC')
-      : new Date(seconds * 1000)),
+    tzDate: (seconds) => (zoneName() ? Plot.tzDate(new Date(seconds * 1000), zoneName()) : new Date(seconds * 1000)),
     axes: [axis, { ...axis, size: 45 }],
     series: [{}, ...SERIES.map(([label, , name]) => ({ label, stroke: colour(name), width: 2,
       points: { show: items.length < 40 } }))],

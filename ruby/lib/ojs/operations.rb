@@ -83,7 +83,9 @@ module OJS
     # not after a <tt>cursor</tt>, which is the <tt>next_cursor</tt> of the page before. With a cursor, or with
     # <tt>count=false</tt>, a page looks at 5,000 rows at most and has no total: it may be short, or empty, say
     # <tt>complete: false</tt>, and have a <tt>next_cursor</tt> all the same. Pages with numbers look at a million
-    # rows at most, count what is in the first 20,000, and begin at most 10,000 jobs behind the first.
+    # rows at most, count what is in the first 20,000, and begin at most 10,000 jobs behind the first. With
+    # <tt>q</tt>, a page compares 1,000 jobs at most and always goes on by cursors; the guide of the dashboard has the
+    # words of the language.
     #
     # * +queue+: Only jobs of this queue.
     # * +type+: Only this job type; <tt>email.*</tt> is all types that start with <tt>email.</tt>.
@@ -1028,8 +1030,9 @@ module OJS
     #
     # * +action+: <tt>retry</tt>, <tt>cancel</tt> or <tt>delete</tt>.
     # * +filter+: Which jobs: <tt>queue</tt>, <tt>type</tt>, <tt>state</tt> (one or a list), <tt>since</tt>,
-    #   <tt>until</tt>, <tt>priority</tt>, <tt>meta</tt>, <tt>error_type</tt> (of the latest error) and
-    #   <tt>dead_letters</tt> (true: only dead letters). An empty one means all that the action can reach.
+    #   <tt>until</tt>, <tt>priority</tt>, <tt>meta</tt>, <tt>error_type</tt> (of the latest error),
+    #   <tt>dead_letters</tt> (true: only dead letters) and <tt>q</tt> (a search, as lists of jobs have it). An empty
+    #   one means all that the action can reach.
     # * +reason+: Why, at most 500 characters; it is kept with the operation.
     # * +dry_run+: Say what would be found, and change nothing.
     #

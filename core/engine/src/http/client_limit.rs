@@ -98,6 +98,12 @@ impl ClientLimit {
         (taken.most, taken.most_each) = (most, most_each);
     }
 
+    /// How many places are taken.
+    #[must_use]
+    pub fn taken(&self) -> usize {
+        self.lock().all
+    }
+
     /// Takes a place.
     ///
     /// # Errors

@@ -35,6 +35,7 @@ async fn gathered(engine: &Engine) -> Result<String, Failure> {
         trains: engine.query(CountTrains).await?,
         subscriptions: engine.query(ListSubscriptions).await?.len(),
         dropped: engine.backlog().dropped(),
+        streams: engine.streams().client_limit().taken(),
     };
     let text = engine.metrics().encode(gauges, limits, extensions);
     Ok(text.map_err(|_| OjsError::new(ErrorCode::InternalError, "The metrics could not be written."))?)

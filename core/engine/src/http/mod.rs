@@ -33,6 +33,7 @@ pub(crate) mod routes;
 pub(crate) mod server;
 pub(crate) mod sse;
 pub(crate) mod streams;
+mod summary;
 pub(crate) mod tenancy;
 pub(crate) mod terms;
 pub(crate) mod unread;

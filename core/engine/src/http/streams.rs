@@ -24,6 +24,7 @@ use crate::http::media::EVENT_STREAM;
 use crate::http::reply::Failure;
 use crate::http::request::{Params, job_id};
 use crate::http::sse::Session;
+use crate::http::summary;
 use crate::kernel::event::{EventFilter, Place};
 use crate::kernel::job::{JobView, flag};
 use crate::kernel::query::GetJob;
@@ -47,6 +48,8 @@ pub struct Wish {
     guest: Guest,
     /// CloudEvents instead of events in the form of the log.
     as_cloud_events: bool,
+    /// Only that something has happened.
+    as_summary: bool,
 }
 
 /// Where a client wants to begin.
@@ -81,6 +84,9 @@ pub async fn queue(State(engine): State<Engine>, Path(name): Path<String>, mut w
 
 /// All events, or those of `?channel=`.
 pub async fn all(State(engine): State<Engine>, mut wish: Wish) -> Result<Response, Failure> {
+    if wish.as_summary {
+        return summary::open(engine, &wish.guest).await;
+    }
     if let Some(name) = wish.named.take() {
         wish.narrow(&name)?;
     }
@@ -113,8 +119,9 @@ impl Wish {
         };
         let guest = guest(extensions);
         let named = params.get("channel").map(str::to_owned);
-        let as_cloud_events = wanted(params)?;
-        Ok(Self { channel: "all".to_owned(), named, filter, shape: Shape::Envelope, job: None, resume, guest, as_cloud_events })
+        let (as_cloud_events, as_summary) = (wanted(params)?, summary::wanted(params)?);
+        let (channel, shape) = ("all".to_owned(), Shape::Envelope);
+        Ok(Self { channel, named, filter, shape, job: None, resume, guest, as_cloud_events, as_summary })
     }
 
     /// What a client of a WebSocket wants of one channel.
@@ -125,8 +132,9 @@ impl Wish {
         let filter = EventFilter { types, ..EventFilter::default() };
         let resume = behind.map_or(Resume::Now, Resume::Behind);
         let (channel_name, shape) = (String::new(), Shape::Envelope);
+        let (as_cloud_events, as_summary) = (false, false);
         let mut wish =
-            Self { channel: channel_name, named: None, filter, shape, job: None, resume, guest, as_cloud_events: false };
+            Self { channel: channel_name, named: None, filter, shape, job: None, resume, guest, as_cloud_events, as_summary };
         wish.narrow(channel)?;
         Ok(wish)
     }
@@ -138,6 +146,10 @@ impl Wish {
 
     /// Narrows the wish to a channel, in the channel's form.
     fn narrow(&mut self, channel: &str) -> Result<(), OjsError> {
+        if self.as_summary {
+            let message = "A summary is of all events: summary=true is for /events/stream.";
+            return Err(OjsError::new(ErrorCode::InvalidRequest, message).with_details(json!({"field": "summary"})));
+        }
         if self.as_cloud_events {
             let message = "Channels have a form of their own: format=cloudevents is for /events/stream without a channel.";
             return Err(OjsError::new(ErrorCode::InvalidRequest, message).with_details(json!({"field": "format"})));

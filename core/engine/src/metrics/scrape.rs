@@ -50,6 +50,8 @@ pub struct Extensions {
     pub subscriptions: usize,
     /// Events that this process has dropped for subscriptions.
     pub dropped: u64,
+    /// Event streams that are open on this node.
+    pub streams: usize,
 }
 
 /// One look at everything.
@@ -148,6 +150,7 @@ impl Scrape {
             ("ojs_workers_active", "Workers that are known and not stale", gauges.workers.saturating_sub(gauges.stale) as f64),
             ("ojs_workers_stale", "Workers whose heartbeats have stopped", gauges.stale as f64),
             ("ojs_dead_letter_total", "Dead letters", gauges.dead as f64),
+            ("ojs_event_streams", "Event streams that are open on this node", self.counted.streams as f64),
             ("ojs_sweeper_lag_seconds", "How late time-driven work was done last", lag),
         ];
         for (name, help, value) in plain {

@@ -145,6 +145,7 @@ pub const METRICS: &[Metric] = metrics! {
         Histogram "ojs_store_group_size" "ojs.store.group.size" "{command}" [];
         Counter "ojs_store_errors" "ojs.store.errors" "{error}" [];
         Counter "ojs_store_panics" "ojs.store.panics" "{error}" [];
+        Gauge "ojs_event_streams" "ojs.event_stream.count" "{stream}" [];
         Gauge "ojs_sweeper_lag_seconds" "ojs.sweeper.lag" "s" [];
         Gauge "process_open_fds" "process.open_file_descriptor.count" "{count}" [];
         Gauge "process_max_fds" "process.open_file_descriptor.limit" "{count}" [];

@@ -115,8 +115,16 @@ pub trait Tables:
     fn delete(&mut self, row: &JobRow) -> Result<()>;
     /// The fixed part.
     fn body(&mut self, seq: i64) -> Result<Body>;
+    /// The fixed parts of several jobs, by number. A job that is gone meanwhile is left out.
+    fn bodies(&mut self, seqs: &[i64]) -> Result<HashMap<i64, Body>> {
+        seqs.iter().map(|seq| Ok((*seq, self.body(*seq)?))).collect()
+    }
     /// Errors and result.
     fn history(&mut self, seq: i64) -> Result<History>;
+    /// Errors and results of several jobs, by number. A job without any may be left out.
+    fn histories(&mut self, seqs: &[i64]) -> Result<HashMap<i64, History>> {
+        seqs.iter().map(|seq| Ok((*seq, self.history(*seq)?))).collect()
+    }
     /// Replaces errors and result.
     fn set_history(&mut self, seq: i64, history: &History) -> Result<()>;
 

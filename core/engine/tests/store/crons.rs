@@ -21,6 +21,7 @@ crate::on_every_store!(
     of_many_that_register_one_is_the_first,
     deleting_keeps_the_jobs,
     the_clock_of_its_zone,
+    coming_runs_follow_the_clock_over_its_change,
     an_operator_runs_an_entry_now,
     a_run_now_follows_the_overlap_policy,
 );
@@ -234,4 +235,25 @@ async fn the_clock_of_its_zone(b: Bench) {
     let tokyo = CronRow { expression: "0 9 * * *".into(), timezone: "Asia/Tokyo".into(), ..entry(Overlap::Skip, "") };
     // It is 09:00 in Tokyo at midnight UTC: the next one is a day away.
     assert_eq!(put(&b, tokyo).await.0.next_at, START + 86_400_000);
+}
+
+async fn coming_runs_follow_the_clock_over_its_change(b: Bench) {
+    // In Auckland the clock goes back on 5 April 2026.
+    let body = r#"{"name":"nightly","cron":"0 3 1,15 4 *","timezone":"Pacific/Auckland","job_template":{"type":"t","args":[]}}"#;
+    let (status, made) = b.http("POST", "/cron", body).await;
+    assert_eq!(status, 201, "{made}");
+    let (_, plain) = b.http("GET", "/cron/nightly", "").await;
+    assert_eq!(plain.get("next_runs"), None);
+    let (_, answer) = b.http("GET", "/cron/nightly?next=4", "").await;
+    let runs: Vec<&str> = answer["next_runs"].as_array().unwrap().iter().map(|run| run.as_str().unwrap()).collect();
+    assert_eq!(runs[0], answer["cron"]["next_run_at"], "{answer}");
+    let clocks: Vec<&str> = runs.iter().map(|run| &run[11..19]).collect();
+    // Three in the morning is 14:00 UTC of the day before in summer time, and 15:00 after it.
+    assert_eq!(clocks, ["14:00:00", "15:00:00", "14:00:00", "15:00:00"], "{runs:?}");
+    let (status, refused) = b.http("GET", "/cron/nightly?next=x", "").await;
+    assert_eq!(status, 400, "{refused}");
+    let (_, off) = b.http("PATCH", "/cron/nightly", r#"{"enabled":false}"#).await;
+    assert_eq!(off["cron"]["enabled"], false, "{off}");
+    let (_, answer) = b.http("GET", "/cron/nightly?next=1000", "").await;
+    assert_eq!(answer["next_runs"].as_array().unwrap().len(), 100);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 use axum::body::{Body, BodyDataStream};
 use axum::http::Request;
 use axum::response::Response;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use ojs_engine::command::{Activate, Cancel, SetPaused};
 use ojs_engine::{Engine, EventFilter};
 use ojs_model::JobState;
@@ -29,6 +29,8 @@ crate::on_every_store!(
     bad_parameters_are_refused,
     closing_says_goodbye,
     nobody_listens_nothing_runs,
+    a_summary_says_once_a_second_that_something_has_happened,
+    a_summary_of_a_tenant_tells_nothing_of_others,
     a_result_is_streamed_when_it_is_there,
     progress_is_streamed_to_the_end_of_the_job,
 );
@@ -349,7 +351,7 @@ async fn unknown_subjects_are_404_in_json(b: Bench) {
 }
 
 async fn bad_parameters_are_refused(b: Bench) {
-    for query in ["channel=nonsense", "channel=queue:A%20B", "since=yesterday"] {
+    for query in ["channel=nonsense", "channel=queue:A%20B", "since=yesterday", "summary=perhaps", "summary=true&queues=q"] {
         assert_eq!(get(&b.engine, &format!("/events/stream?{query}"), None).await.status(), 400, "{query}");
     }
 }
@@ -437,4 +439,47 @@ async fn progress_is_streamed_to_the_end_of_the_job(b: Bench) {
         assert_eq!(names(&listener.rest().await), [event]);
     }
     assert_eq!(get(&b.engine, &format!("/jobs/{}/progress/stream", ojs_model::JobId::now_v7()), None).await.status(), 404);
+}
+
+async fn summary(b: &Bench, tenant: Option<&str>) -> Listener {
+    let mut request = Request::get("/ojs/v1/events/stream?summary=true");
+    if let Some(tenant) = tenant {
+        request = request.header("x-ojs-tenant", tenant);
+    }
+    let response = b.engine.router().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+    assert_eq!(response.status(), 200);
+    let mut listener = Listener::of(response.into_body());
+    assert_eq!(listener.block().await.unwrap(), "retry: 3000");
+    listener
+}
+
+async fn a_summary_says_once_a_second_that_something_has_happened(b: Bench) {
+    let mut listener = summary(&b, None).await;
+    let began = std::time::Instant::now();
+    let mut jobs = 0;
+    while began.elapsed() < Duration::from_millis(2_500) {
+        b.try_enqueue(&[r#"{"type":"t","args":[],"options":{"queue":"q"}}"#; 50]).await.unwrap();
+        jobs += 50;
+    }
+    // Its channel has room for one frame: those that were not read are not made.
+    for _ in 0..2 {
+        assert_eq!(listener.block().await.unwrap(), "event: changed\ndata: {}");
+    }
+    assert!(jobs >= 100 && began.elapsed() >= Duration::from_secs(2), "two frames are two seconds");
+    let metrics = b.engine.openmetrics().await.unwrap();
+    assert!(metrics.contains("\nojs_event_streams 1"), "{metrics}");
+    b.engine.close().await;
+    while let Some(block) = listener.block().await {
+        assert_eq!(block, "event: changed\ndata: {}");
+    }
+}
+
+async fn a_summary_of_a_tenant_tells_nothing_of_others(b: Bench) {
+    let (mut all, mut acme) = (summary(&b, None).await, summary(&b, Some("acme")).await);
+    let of = |tenant: &str| format!(r#"{{"type":"t","args":[],"meta":{{"tenant_id":"{tenant}"}},"options":{{"queue":"q"}}}}"#);
+    b.enqueue(&of("other")).await;
+    assert_eq!(all.block().await.unwrap(), "event: changed\ndata: {}");
+    assert!(acme.block().now_or_never().is_none(), "a job of another tenant");
+    b.enqueue(&of("acme")).await;
+    assert_eq!(acme.block().await.unwrap(), "event: changed\ndata: {}");
 }

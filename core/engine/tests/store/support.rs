@@ -102,7 +102,11 @@ impl Bench {
 
     /// A database of its own on a real server.
     pub async fn postgres() -> Self {
-        let database = tokio::task::spawn_blocking(ojs_postgres_fixture::database).await.unwrap();
+        Self::on(tokio::task::spawn_blocking(ojs_postgres_fixture::database).await.unwrap()).await
+    }
+
+    /// A database of a server that the test has started.
+    pub async fn on(database: ojs_postgres_fixture::Database) -> Self {
         let url = database.url().to_owned();
         Self { database: Some(database), ..Self::open(|_| url).await }
     }

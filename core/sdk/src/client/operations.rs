@@ -296,7 +296,8 @@ impl Client {
     /// but not after a `cursor`, which is the `next_cursor` of the page before. With a cursor, or with `count=false`,
     /// a page looks at 5,000 rows at most and has no total: it may be short, or empty, say `complete: false`, and
     /// have a `next_cursor` all the same. Pages with numbers look at a million rows at most, count what is in the
-    /// first 20,000, and begin at most 10,000 jobs behind the first.
+    /// first 20,000, and begin at most 10,000 jobs behind the first. With `q`, a page compares 1,000 jobs at most and
+    /// always goes on by cursors; the guide of the dashboard has the words of the language.
     ///
     /// ```
     /// # #[cfg(feature = "embedded")]

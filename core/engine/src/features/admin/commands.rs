@@ -1,5 +1,6 @@
 //! What operators order and ask beside the protocol's own calls (extensions section 19).
 use crate::error::Applied;
+use crate::features::admin::filter::Search;
 use crate::features::admin::records::{Gauges, JobPage, JobStep, Maintenance};
 use crate::features::admin::rules;
 pub(crate) use crate::features::admin::rules::walk;
@@ -77,6 +78,22 @@ impl Query for StepJobs {
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<JobStep> {
         rules::step_jobs(tables, &self.0)
+    }
+
+    fn is_search(&self) -> bool {
+        true
+    }
+}
+
+/// A page of a search by cursor: it looks at a bounded number of jobs, and of bytes in them, and counts nothing.
+#[derive(Debug, Clone)]
+pub struct SearchJobs(pub JobFilter, pub Search);
+
+impl Query for SearchJobs {
+    type Reply = JobStep;
+
+    fn answer(&self, tables: &mut dyn Tables) -> Applied<JobStep> {
+        rules::search_jobs(tables, &self.0, &self.1)
     }
 
     fn is_search(&self) -> bool {

@@ -5,8 +5,9 @@ use ojs_model::{JobState, OjsError, RetryPolicy, Timestamp};
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
-use crate::features::admin::commands::{ListJobs, StepJobs};
-use crate::features::admin::records::JobPage;
+use crate::features::admin::commands::{ListJobs, SearchJobs, StepJobs};
+use crate::features::admin::filter::Search;
+use crate::features::admin::records::{JobPage, JobStep};
 use crate::features::dead_letters::commands::Replay;
 use crate::features::tenants::commands::GetTenant;
 use crate::http::operator::{Paging, time};
@@ -22,22 +23,19 @@ use crate::kernel::typed::Command;
 use crate::store::listing::{LOOK, MAX_OFFSET, STEP};
 use crate::store::rows::{JobFilter, JobSort};
 
-/// `GET /admin/jobs?queue&state&type&since&until&sort&order&page&per_page&cursor&count`: newest first unless asked
+/// `GET /admin/jobs?q&queue&state&type&since&until&sort&order&page&per_page&cursor&count`: newest first unless asked
 /// otherwise.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let paging = Paging::of(&params)?;
     let cursor = params.get("cursor").map(cursor).transpose()?;
     let filter = JobFilter { behind: cursor, ..filter(&params, paging)? };
+    if let Some(text) = params.get("q") {
+        return search(engine, text, filter).await;
+    }
     if cursor.is_some() || params.flag("count")? == Some(false) {
-        let step = engine.query(StepJobs(JobFilter { look: STEP, offset: 0, ..filter })).await?;
-        return Ok(answer(
-            &step.jobs,
-            &json!({
-                "per_page": paging.per_page, "has_more": step.next.is_some(), "complete": step.is_complete,
-                "next_cursor": step.next.map(|place| place.to_string()),
-            }),
-        ));
+        let step = engine.query(StepJobs(by_cursor(filter))).await?;
+        return Ok(one_step(&step, paging.per_page));
     }
     if filter.offset > MAX_OFFSET {
         let message = format!("page and per_page pass over {} jobs; the most is {MAX_OFFSET}.", filter.offset);
@@ -51,6 +49,37 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
         pagination.insert("next_cursor".into(), json!(next.map(|place| place.to_string())));
     }
     Ok(answer(&jobs, &pagination))
+}
+
+/// The page of a search. What a search compares is not counted, so all its pages go on by cursors.
+async fn search(engine: Engine, text: &str, filter: JobFilter) -> Result<Json, Failure> {
+    let mut search = Search::read(text, engine.now())?;
+    let mut filter = by_cursor(filter);
+    search.narrow(&mut filter);
+    let engine = match search.tenant.take() {
+        // A caller of a tenant sees no other one.
+        Some(id) if engine.tenant().is_some_and(|own| **own != *id) => return Err(OjsError::not_found("tenant", &id).into()),
+        Some(id) => engine.of_tenant(engine.query(GetTenant(id)).await?.row.id),
+        None => engine,
+    };
+    let per_page = filter.limit;
+    let step = match search.is_empty() {
+        true => engine.query(StepJobs(filter)).await?,
+        false => engine.query(SearchJobs(filter, search)).await?,
+    };
+    Ok(one_step(&step, per_page))
+}
+
+fn by_cursor(filter: JobFilter) -> JobFilter {
+    JobFilter { look: STEP, offset: 0, ..filter }
+}
+
+fn one_step(step: &JobStep, per_page: usize) -> Json {
+    let pagination = json!({
+        "per_page": per_page, "has_more": step.next.is_some(), "complete": step.is_complete,
+        "next_cursor": step.next.map(|place| place.to_string()),
+    });
+    answer(&step.jobs, &pagination)
 }
 
 fn answer(jobs: &[JobView], pagination: &Value) -> Json {

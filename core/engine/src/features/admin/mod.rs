@@ -1,5 +1,6 @@
 //! What operators ask and order.
 pub mod commands;
+pub mod filter;
 pub(crate) mod job_routes;
 pub mod records;
 pub(crate) mod rules;

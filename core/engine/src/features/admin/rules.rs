@@ -2,6 +2,7 @@
 use ojs_model::{ErrorCode, JobError, JobState, OjsError, Timestamp};
 
 use crate::error::{Applied, StoreError};
+use crate::features::admin::filter::Search;
 use crate::features::admin::records::{Gauges, JobPage, JobStep, MAX_COUNTED, Maintenance, STALE_AFTER_MS};
 use crate::features::progress::records::ProgressTables as _;
 use crate::features::queue_config::commands::counted;
@@ -18,6 +19,10 @@ use crate::store::tables::Tables;
 const SLICE: usize = 500;
 /// Looks of a page with a number, at most.
 const LOOKS: usize = 50;
+/// Jobs that one page of a search compares, at most.
+pub(crate) const SEARCHED: usize = 1_000;
+/// Bytes in them that one page of a search reads, at most.
+const SEARCHED_BYTES: usize = 8 * 1_024 * 1_024;
 /// Rows of figures summed up at a time.
 const ROLLED: usize = 5_000;
 
@@ -115,11 +120,29 @@ fn look_on(tables: &mut dyn Tables, filter: &JobFilter) -> Result<Walked, StoreE
 
 /// A page of jobs after a place. It is the same work wherever that place is.
 pub(crate) fn step_jobs(tables: &mut dyn Tables, filter: &JobFilter) -> Applied<JobStep> {
-    if filter.sort != JobSort::Created {
-        let of_state = JobFilter { job_type: None, since: None, until: None, ..filter.clone() };
-        check_order(filter, count(tables, &of_state)?)?;
-    }
+    check_step_order(tables, filter)?;
     let found = walk(tables, filter)?;
+    step(tables, found)
+}
+
+/// A page of the jobs that match a search, behind a place.
+pub(crate) fn search_jobs(tables: &mut dyn Tables, filter: &JobFilter, search: &Search) -> Applied<JobStep> {
+    check_step_order(tables, filter)?;
+    if filter.state.is_some_and(|state| !search.allows(state)) {
+        return step(tables, Walked::default());
+    }
+    let mut found = walk(tables, &JobFilter { limit: SEARCHED, ..filter.clone() })?;
+    let places: Vec<ListPlace> = found.rows.iter().map(|row| ListPlace::of(row, filter)).collect();
+    let (rows, seen) = search.sift(tables, std::mem::take(&mut found.rows), filter.limit, SEARCHED_BYTES)?;
+    let is_full = rows.len() == filter.limit;
+    // The next page begins behind the last row that was compared.
+    let last = seen.and_then(|seen| places.get(seen.checked_sub(1)?).copied());
+    let next = last.or_else(|| found.next_place());
+    (found.last, found.end) = if is_full { (next, None) } else { (None, next) };
+    step(tables, Walked { rows, ..found })
+}
+
+fn step(tables: &mut dyn Tables, found: Walked) -> Applied<JobStep> {
     let (next, is_complete) = (found.next_place(), found.end.is_none());
     let jobs = found.rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
     Ok(JobStep { jobs, next, is_complete })
@@ -197,6 +220,15 @@ fn check_order(filter: &JobFilter, total: usize) -> Applied<()> {
     let hint =
         "Ask for one of the states scheduled, available, pending, active and retryable, for one queue, or for sort=created_at.";
     Err(error.with_hint(hint).into())
+}
+
+/// The same for a page that is not counted.
+fn check_step_order(tables: &mut dyn Tables, filter: &JobFilter) -> Applied<()> {
+    if filter.sort == JobSort::Created {
+        return Ok(());
+    }
+    let of_state = JobFilter { job_type: None, since: None, until: None, ..filter.clone() };
+    check_order(filter, count(tables, &of_state)?)
 }
 
 /// How many workers hold jobs of each queue.

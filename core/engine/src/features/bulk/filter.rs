@@ -3,6 +3,7 @@ use ojs_model::{ErrorCode, JobId, JobState, OjsError, Timestamp};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::features::admin::filter::Search;
 use crate::features::bulk::records::{Action, BulkFilter};
 use crate::http::terms::{invalid, job_type, state, time_of};
 use crate::store::rows::JobFilter;
@@ -41,13 +42,14 @@ pub struct Wanted {
     error_type: Option<String>,
     #[serde(default)]
     dead_letters: bool,
+    q: Option<String>,
 }
 
 impl Wanted {
     /// Whether it names nothing but a queue and states.
     pub fn is_plain(&self) -> bool {
         let times = [&self.since, &self.until, &self.enqueued_after, &self.enqueued_before];
-        let texts = [&self.r#type, &self.error_type];
+        let texts = [&self.r#type, &self.error_type, &self.q];
         let named = times.iter().chain(&texts).any(|text| text.is_some());
         !named && self.priority.is_none() && self.meta.is_none() && !self.dead_letters
     }
@@ -69,14 +71,18 @@ impl Wanted {
         let after = time_of("filter.enqueued_after", self.enqueued_after)?.map(|at| at.saturating_add(1));
         let end = now.as_millis().saturating_add(1);
         let until = [time_of("filter.until", self.until)?, time_of("filter.enqueued_before", self.enqueued_before)?];
+        let mut filter = JobFilter {
+            queue: self.queue,
+            job_type: self.r#type.as_deref().map(job_type).transpose()?,
+            since: time_of("filter.since", self.since)?.into_iter().chain(after).max(),
+            until: until.into_iter().flatten().chain([end]).min(),
+            ..JobFilter::default()
+        };
+        let search = search(self.q.as_deref(), &mut filter, now)?;
+        let states = searched(states, &search, action)?;
         Ok(BulkFilter {
-            filter: JobFilter {
-                queue: self.queue,
-                job_type: self.r#type.as_deref().map(job_type).transpose()?,
-                since: time_of("filter.since", self.since)?.into_iter().chain(after).max(),
-                until: until.into_iter().flatten().chain([end]).min(),
-                ..JobFilter::default()
-            },
+            filter,
+            search,
             states,
             priority: self.priority,
             meta: self.meta.unwrap_or_default(),
@@ -85,6 +91,28 @@ impl Wanted {
             ..BulkFilter::default()
         })
     }
+}
+
+/// The search of a filter. Its states stay with it: an action goes through one state after the other.
+fn search(text: Option<&str>, filter: &mut JobFilter, now: Timestamp) -> Result<Search, OjsError> {
+    let Some(text) = text else { return Ok(Search::default()) };
+    let mut search = Search::read(text, now)?;
+    if search.tenant.is_some() {
+        let message = "filter.q cannot name a tenant: what a key of a tenant changes is of that tenant.";
+        return Err(OjsError::invalid_field("filter.q", message));
+    }
+    search.narrow_but_states(filter);
+    Ok(search)
+}
+
+/// The states that are left of a filter. None would mean all.
+fn searched(states: Vec<JobState>, search: &Search, action: Action) -> Result<Vec<JobState>, OjsError> {
+    let left: Vec<JobState> = states.into_iter().filter(|state| search.allows(*state)).collect();
+    if left.is_empty() {
+        let message = format!("A bulk {} cannot reach the states of this search; use {}.", action.verb(), action.states());
+        return Err(OjsError::new(ErrorCode::InvalidRequest, message).with_details(json!({"field": "filter.q"})));
+    }
+    Ok(left)
 }
 
 /// States that an action means when the filter names none.

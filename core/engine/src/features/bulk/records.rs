@@ -5,6 +5,7 @@ use ojs_model::json::{member, object};
 use ojs_model::{JobId, JobState, NewJob, OjsError};
 use serde_json::{Map, Value};
 
+use crate::features::admin::filter::Search;
 use crate::features::idempotency::records::{IdempotencyKey, Remembered};
 use crate::kernel::job::{Body, History, JobRow, flag};
 use crate::kernel::placed::Placed;
@@ -81,6 +82,8 @@ pub struct BulkFilter {
     pub error_type: Option<String>,
     /// Only dead letters.
     pub dead_letters: bool,
+    /// Only jobs that match this search.
+    pub search: Search,
     /// Only jobs that ended by this time, and retryable ones whose latest attempt began by then, milliseconds.
     pub settled_by: Option<i64>,
 }

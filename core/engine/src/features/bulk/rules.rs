@@ -214,5 +214,8 @@ pub(crate) fn sift(tables: &mut dyn Tables, filter: &BulkFilter, rows: Vec<JobRo
             fit.push(row);
         }
     }
-    Ok(fit)
+    if filter.search.is_empty() {
+        return Ok(fit);
+    }
+    Ok(filter.search.sift(tables, fit, usize::MAX, usize::MAX)?.0)
 }

@@ -23,6 +23,8 @@ use crate::http::request::{Params, parse, read_body};
 
 /// Longest name in bytes.
 const MAX_NAME: usize = 255;
+/// Most coming runs that one answer has.
+const MAX_NEXT: usize = 100;
 /// Largest page (protocol section 3.10).
 const MAX_PAGE: usize = 200;
 
@@ -178,9 +180,27 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     Ok(Json::ok(out))
 }
 
-pub async fn get(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
+/// `GET /cron/{name}[?next=…]`: with `next`, also so many of its coming runs.
+pub async fn get(State(engine): State<Engine>, Path(name): Path<String>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let next = Params::parse(query.as_deref())?.number("next", 0, MAX_NEXT)?;
     let name = stored_name(&engine, name)?;
-    Ok(Json::ok(wrapped(&engine.query(GetCron(name)).await?, &engine)))
+    let row = engine.query(GetCron(name)).await?;
+    let mut out = wrapped(&row, &engine);
+    if next > 0 {
+        out.pop();
+        let runs: Vec<String> = coming(&row, engine.now(), next)?.iter().map(ToString::to_string).collect();
+        push_member(&mut out, "next_runs", &json!(runs).to_string());
+        out.push('}');
+    }
+    Ok(Json::ok(out))
+}
+
+/// The next runs of an entry, as its schedule has them; those of a disabled one as if it were enabled now.
+fn coming(row: &CronRow, now: Timestamp, count: usize) -> Result<Vec<Timestamp>, OjsError> {
+    let schedule = CronSchedule::parse(&row.expression, &row.timezone)?;
+    let is_set = row.enabled && row.next_at > 0;
+    let first = if is_set { Some(Timestamp::from_millis(row.next_at)) } else { schedule.next(now) };
+    Ok(std::iter::successors(first, |run| schedule.next(*run)).take(count).collect())
 }
 
 pub async fn switch(

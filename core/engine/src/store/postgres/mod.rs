@@ -62,6 +62,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use foldhash::HashMap;
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
@@ -70,6 +71,7 @@ use crate::kernel::clock::Clock;
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::store::names::Names;
+use crate::store::row::Row;
 use crate::store::rows::{Counts, EventBatch, RawJob};
 use crate::store::selection::Selection;
 use crate::store::tables::{Tables, sum_counts};
@@ -123,6 +125,16 @@ pub struct PostgresTables {
 }
 
 impl PostgresTables {
+    /// Parts of several jobs by number, in one exchange.
+    fn parts<R: Row>(&mut self, statement: &'static str, seqs: &[i64]) -> Result<HashMap<i64, R>> {
+        if seqs.is_empty() {
+            return Ok(HashMap::default());
+        }
+        self.flush()?;
+        let rows = self.query(statement, &[&seqs.to_vec()])?;
+        rows.iter().map(|row| Ok((get(row, 0)?, read(row, 1)?))).collect()
+    }
+
     /// Makes every connection forget what it remembers.
     fn new_epoch(&mut self) -> Result<()> {
         self.execute(sql!("bump_epoch"), &[]).map(drop)
@@ -313,11 +325,19 @@ impl Tables for PostgresTables {
             .map_or_else(|| Err(StoreError::Conflict(format!("job number {seq} was deleted meanwhile"))), |row| read(row, 0))
     }
 
+    fn bodies(&mut self, seqs: &[i64]) -> Result<HashMap<i64, Body>> {
+        self.parts(sql!("bodies"), seqs)
+    }
+
     fn history(&mut self, seq: i64) -> Result<History> {
         if let Some(history) = self.unit_of_work.history(seq) {
             return Ok(history);
         }
         Ok(self.query(sql!("history"), &[&seq])?.first().map(|row| read(row, 0)).transpose()?.unwrap_or_default())
+    }
+
+    fn histories(&mut self, seqs: &[i64]) -> Result<HashMap<i64, History>> {
+        self.parts(sql!("histories"), seqs)
     }
 
     fn set_history(&mut self, seq: i64, history: &History) -> Result<()> {

@@ -51,7 +51,8 @@ final class Operations {
          * cursor, or with {@code count=false}, a page looks at 5,000 rows at most and has no total: it may be
          * short, or empty, say {@code complete: false}, and have a {@code next_cursor} all the same. Pages with
          * numbers look at a million rows at most, count what is in the first 20,000, and begin at most 10,000 jobs
-         * behind the first.
+         * behind the first. With {@code q}, a page compares 1,000 jobs at most and always goes on by cursors; the
+         * guide of the dashboard has the words of the language.
          *
          * {@snippet :
          * JobPage page = client.listJobs(JobFilter.ALL.withQueue("mail").withStates("discarded").withPerPage(100));
@@ -699,8 +700,9 @@ final class Operations {
          *
          * @param action {@code retry}, {@code cancel} or {@code delete}
          * @param filter which jobs: {@code queue}, {@code type}, {@code state} (one or a list), {@code since},
-         *     {@code until}, {@code priority}, {@code meta}, {@code error_type} (of the latest error) and {@code
-         *     dead_letters} (true: only dead letters). An empty one means all that the action can reach
+         *     {@code until}, {@code priority}, {@code meta}, {@code error_type} (of the latest error), {@code
+         *     dead_letters} (true: only dead letters) and {@code q} (a search, as lists of jobs have it). An empty one
+         *     means all that the action can reach
          * @param reason why, at most 500 characters; it is kept with the operation; null: not said
          * @param dryRun say what would be found, and change nothing; null: not said
          */

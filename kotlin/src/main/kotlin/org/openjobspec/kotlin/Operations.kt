@@ -33,7 +33,8 @@ public abstract class Operations internal constructor() : Requests() {
      * which is the `next_cursor` of the page before. With a cursor, or with `count=false`, a page looks at 5,000 rows at most
      * and has no total: it may be short, or empty, say `complete: false`, and have a `next_cursor` all the same. Pages with
      * numbers look at a million rows at most, count what is in the first 20,000, and begin at most 10,000 jobs behind the
-     * first.
+     * first. With `q`, a page compares 1,000 jobs at most and always goes on by cursors; the guide of the dashboard has the
+     * words of the language.
      *
      * @param queue only jobs of this queue
      * @param jobType only this job type; `email.*` is all types that start with `email.`
@@ -599,7 +600,8 @@ public abstract class Operations internal constructor() : Requests() {
      *
      * @param action `retry`, `cancel` or `delete`
      * @param filter which jobs: `queue`, `type`, `state` (one or a list), `since`, `until`, `priority`, `meta`, `error_type`
-     *   (of the latest error) and `dead_letters` (true: only dead letters). An empty one means all that the action can reach
+     *   (of the latest error), `dead_letters` (true: only dead letters) and `q` (a search, as lists of jobs have it). An empty
+     *   one means all that the action can reach
      * @param reason why, at most 500 characters; it is kept with the operation
      * @param dryRun say what would be found, and change nothing
      * @throws OjsException Api, Conflict, InvalidRequest

@@ -1,0 +1,1 @@
+SELECT seq, {BODY} FROM ojs_jobs WHERE seq = ANY($1)

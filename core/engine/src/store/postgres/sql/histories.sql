@@ -1,0 +1,1 @@
+SELECT seq, {HISTORY} FROM ojs_histories WHERE seq = ANY($1)
