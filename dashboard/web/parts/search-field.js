@@ -1,5 +1,5 @@
 // The field of a search, with suggestions: words of the language, states, queues, types, errors.
-import { html, useRef, useState } from '../html.js';
+import { html, useEffect, useRef, useState } from '../html.js';
 import { get } from '../api.js';
 
 export const STATES = ['scheduled', 'available', 'pending', 'active', 'completed', 'retryable', 'cancelled',
@@ -39,14 +39,20 @@ export function suggest(text) {
 
 export function SearchField({ value, describedBy }) {
   const field = useRef(null);
+  const [text, setText] = useState(value);
   const [shown, setShown] = useState([]);
   const [at, setAt] = useState(-1);
+  useEffect(() => setText(value), [value]);
   const show = (list) => { setShown(list); setAt(-1); };
   const take = (suggestion) => {
-    const text = field.current.value.replace(/\S*$/, suggestion);
-    field.current.value = text + (/[:.>]$/.test(suggestion) ? '' : ' ');
+    const whole = text.replace(/\S*$/, suggestion) + (/[:.>]$/.test(suggestion) ? '' : ' ');
+    setText(whole);
     field.current.focus();
-    show(suggest(field.current.value));
+    show(suggest(whole));
+  };
+  const type = (event) => {
+    setText(event.target.value);
+    show(suggest(event.target.value));
   };
   const press = (event) => {
     if (event.key === 'Escape' && shown.length) { event.preventDefault(); show([]); }
@@ -64,11 +70,10 @@ export function SearchField({ value, describedBy }) {
   return html`<div class="search"><label for="q">Search</label>
     <input id="q" ref=${field} name="q" data-search type="search" role="combobox" aria-autocomplete="list"
       aria-expanded=${shown.length ? 'true' : 'false'} aria-controls=${shown.length ? 'suggestions' : null}
-      aria-activedescendant=${at >= 0 ? `suggestion-${at}` : null} aria-describedby=${describedBy} value=${value}
-      autocomplete="off" spellcheck="false" onFocus=${readNames} onKeyDown=${press}
-      onInput=${(event) => show(suggest(event.target.value))} onBlur=${() => show([])} />
+      aria-activedescendant=${at >= 0 ? `suggestion-${at}` : null} aria-describedby=${describedBy} value=${text}
+      autocomplete="off" spellcheck="false" onFocus=${readNames} onKeyDown=${press} onInput=${type} onBlur=${() => show([])} />
     ${shown.length ? html`<ul class="suggestions" id="suggestions" role="listbox" aria-label="Suggestions">
-      ${shown.map((text, n) => html`<li key=${text} id=${`suggestion-${n}`} role="option"
-        aria-selected=${n === at ? 'true' : 'false'} onMouseDown=${(event) => { event.preventDefault(); take(text); }}>
-        ${text}</li>`)}</ul>` : null}</div>`;
+      ${shown.map((suggestion, n) => html`<li key=${suggestion} id=${`suggestion-${n}`} role="option"
+        aria-selected=${n === at ? 'true' : 'false'} onMouseDown=${(event) => { event.preventDefault(); take(suggestion); }}>
+        ${suggestion}</li>`)}</ul>` : null}</div>`;
 }
