@@ -110,7 +110,7 @@ test('a search that is misspelt finds nothing and says which part is wrong; an i
   const id = await server.enqueue('report.build', [3], { queue: 'search' });
   const page = await open(browser);
   await visit(page, server, '#/jobs?queue=search');
-  for (const [text, said] of [['quue:x', "'quue:' is not a word"], ['a state:dead', "'state:dead'"], ['queue:',
+  for (const [text, said] of [['quue:x', "'quue:' is not a word"], ['a state:nosuch', "'state:nosuch'"], ['queue:',
     'a value is missing']]) {
     await page.getByLabel('Search').fill(text);
     await page.keyboard.press('Enter');

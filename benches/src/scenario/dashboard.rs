@@ -1,5 +1,5 @@
-//! What the page costs beside many jobs: each of its requests, five people who look while the server works, and a search
-//! that never ends.
+//! What the page costs beside many jobs: each of its requests, five people who look while the server works, and a
+//! search that never ends.
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

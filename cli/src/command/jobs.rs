@@ -102,8 +102,8 @@ pub struct Listing {
     /// Enqueued before this time.
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// Only jobs that match: words such as state:discarded, queue:mail,billing, args.0:42, meta.customer:acme, error:timeout, tag:eu,
-    /// attempt:>3, since:2h, or a text. A minus before a word excludes.
+    /// Only jobs that match: words such as state:discarded, queue:mail,billing, args.0:42, meta.customer:acme,
+    /// error:timeout, tag:eu, attempt:>3, since:2h, or a text. A minus before a word excludes.
     #[arg(long, short = 'q', value_name = "SEARCH")]
     search: Option<String>,
     #[command(flatten)]

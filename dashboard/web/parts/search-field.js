@@ -71,9 +71,11 @@ export function SearchField({ value, describedBy }) {
     <input id="q" ref=${field} name="q" data-search type="search" role="combobox" aria-autocomplete="list"
       aria-expanded=${shown.length ? 'true' : 'false'} aria-controls=${shown.length ? 'suggestions' : null}
       aria-activedescendant=${at >= 0 ? `suggestion-${at}` : null} aria-describedby=${describedBy} value=${text}
-      autocomplete="off" spellcheck="false" onFocus=${readNames} onKeyDown=${press} onInput=${type} onBlur=${() => show([])} />
+      autocomplete="off" spellcheck="false" onFocus=${readNames} onKeyDown=${press} onInput=${type}
+      onBlur=${() => show([])} />
     ${shown.length ? html`<ul class="suggestions" id="suggestions" role="listbox" aria-label="Suggestions">
       ${shown.map((suggestion, n) => html`<li key=${suggestion} id=${`suggestion-${n}`} role="option"
-        aria-selected=${n === at ? 'true' : 'false'} onMouseDown=${(event) => { event.preventDefault(); take(suggestion); }}>
+        aria-selected=${n === at ? 'true' : 'false'}
+        onMouseDown=${(event) => { event.preventDefault(); take(suggestion); }}>
         ${suggestion}</li>`)}</ul>` : null}</div>`;
 }

@@ -47,7 +47,6 @@ mod lists;
 mod model;
 mod nodes;
 mod observability;
-mod page_budget;
 mod pairwise;
 mod passed;
 mod pools;

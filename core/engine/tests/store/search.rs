@@ -161,7 +161,7 @@ async fn a_misspelt_search_is_refused_with_its_place(b: Bench) {
     for (search, word, at) in [
         ("quue:x", "quue:x", 0),
         ("state:discarded  statte:x", "statte:x", 17),
-        ("state:dead", "state:dead", 0),
+        ("state:nosuch", "state:nosuch", 0),
         ("é queue:", "queue:", 2),
         ("queue:,", "queue:,", 0),
         ("type:Mail", "type:Mail", 0),

@@ -165,5 +165,10 @@ pub(crate) fn throughput(pace: &Pace) -> Value {
 /// Half, nearly all, all but the worst, and the mean; `null` when there are none.
 pub(crate) fn percentiles(spread: &Spread) -> Value {
     let shares = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)].map(|(name, share)| (name, spread.percentile(share)));
-    shares.into_iter().chain([("mean", spread.mean())]).map(|(name, ms)| (name.to_owned(), json!(ms))).collect::<Map<_, _>>().into()
+    shares
+        .into_iter()
+        .chain([("mean", spread.mean())])
+        .map(|(name, ms)| (name.to_owned(), json!(ms)))
+        .collect::<Map<_, _>>()
+        .into()
 }

@@ -11,8 +11,9 @@ use crate::store::tables::Tables;
 const CHUNK: usize = 100;
 
 impl Search {
-    /// Those of these rows that match, in their order. At most `wanted` of them, and of `bytes` bytes of what clients have sent: where
-    /// the look ends before the last row, the second value is the number of rows that were looked at.
+    /// Those of these rows that match, in their order: at most `wanted` of them, found in at most `bytes` bytes of what
+    /// clients have sent. Where that ends before the last row, the second value is the number of rows that were looked
+    /// at.
     ///
     /// # Errors
     /// A store that cannot be read.

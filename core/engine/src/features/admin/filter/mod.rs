@@ -1,7 +1,7 @@
 //! The search language of job lists: `state:discarded queue:mail,billing args.0:42 -error:Timeout "Ada Lovelace"`.
 //!
-//! A search is a list of terms, all of which a job must match. Terms that a list can be walked by (one state, one queue,
-//! one type, times) become part of the [`JobFilter`]; the others are compared with the jobs that the walk finds.
+//! A search is a list of terms, all of which a job must match. Terms that a list can be walked by (one state, one
+//! queue, one type, times) become part of the [`JobFilter`]; the others are compared with the jobs that the walk finds.
 mod fits;
 mod read;
 
