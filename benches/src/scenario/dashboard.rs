@@ -198,7 +198,7 @@ fn pages<T>(address: SocketAddr, paths: &[String], work: impl FnOnce() -> Result
     with_clients(|stop| look(address, paths.to_vec(), stop), work)
 }
 
-fn with_clients<T, F>(client: impl Fn(Arc<AtomicBool>) -> F + Send, work: impl FnOnce() -> Result<T>) -> Result<T>
+fn with_clients<T, F>(client: impl Fn(Arc<AtomicBool>) -> F + Sync, work: impl FnOnce() -> Result<T>) -> Result<T>
 where
     F: Future<Output = Result<()>> + Send + 'static,
 {

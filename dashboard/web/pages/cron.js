@@ -59,9 +59,9 @@ export function CronEntry({ id }) {
     <${Panel} title="Entry"><${Facts} rows=${[
       ['Expression', html`<code>${cron.expression}</code>`], ['Time zone', cron.timezone],
       ['State', html`<${Enabled} cron=${cron} />`],
-      ['Job', html`<a href=${link(['jobs'], { type: cron.type })}>${cron.type}</a>
-        <code>${short(compact(cron.args ?? []), 200)}</code>`],
-      ['When a run finds the last one still there', cron.overlap_policy],
+      ['Job', html`<a href=${link(['jobs'], { type: cron.type })}>${cron.type}</a> <code>
+        ${short(compact(cron.args ?? []), 200)}</code>`],
+      ['Overlap', cron.overlap_policy],
       ['Last run', cron.last_run_at ? html`<${Time} at=${cron.last_run_at} />` : null],
       ['Runs', count(cron.run_count)], ['Description', cron.description],
     ]} /><//>
