@@ -35,7 +35,5 @@ ROWS = [
     Row("nestjs-10", "node", "nestjs", dict.fromkeys(_NEST, "10.0.0"), _OF_NEST),
     Row("nestjs-11", "node", "nestjs", dict.fromkeys(_NEST, "11.0.0"), _OF_NEST),
     Row("prisma-7", "node", "express", dict.fromkeys(("prisma", "@prisma/client", "@prisma/adapter-pg"), "7.10.0")),
-    # Its driver of SQLite does not give back generated keys.
-    Row("spring-boot-3.2", "java", "spring-boot-starter", {"spring-boot.version": "3.2.0"},
-        {"sqlite-jdbc.version": "3.49.1.0"}),
+    Row("spring-boot-3.4", "java", "spring-boot-starter", {"spring-boot.version": "3.4.0"}),
 ]
