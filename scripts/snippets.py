@@ -84,7 +84,7 @@ def jdk() -> str:
 
 @functools.cache
 def telemetry() -> list[Path]:
-    """The OpenTelemetry API for Java, which the build of the package has fetched."""
+    """The OpenTelemetry API for Java and Kotlin, which the builds of the packages have fetched."""
     pom = (ROOT / "java" / "pom.xml").read_text()
     version = re.findall(r"<artifactId>opentelemetry-api</artifactId>\s*<version>([^<]+)<", pom)[0]
     home = Path(os.environ.get("MAVEN_REPOSITORY", Path.home() / ".m2" / "repository")) / "io" / "opentelemetry"
@@ -108,10 +108,10 @@ def java(code: str) -> list[str]:
 
 @functools.cache
 def kotlin_jars() -> str:
-    """The package with what it needs, the compiler, and SQLite."""
+    """The package with what it needs, the compiler, SQLite, and OpenTelemetry, which programs bring themselves."""
     command = [ROOT / "benches" / "kotlin" / "run.sh", "classpath"]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return f"{listed.strip()}{os.pathsep}{sqlite_driver()}"
+    return os.pathsep.join([listed.strip(), *map(str, [sqlite_driver(), *telemetry()])])
 
 
 def kotlin(code: str) -> list[str]:

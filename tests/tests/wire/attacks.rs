@@ -82,7 +82,8 @@ async fn a_hundred_thousand_queues_keep_figures_and_lists_short() {
         server.connect().await.post("/jobs/batch", &json!({"jobs": jobs})).await.expect(201);
     }
     let figures = server.metrics().await;
-    assert!(figures.len() < 2 * MIB, "{} bytes of figures", figures.len());
+    // A thousand queues are named, each with its eight states: without the bound it would be a hundred times as much.
+    assert!(figures.len() < 4 * MIB, "{} bytes of figures", figures.len());
     let depth = figures.lines().filter(|line| line.starts_with("ojs_queue_depth{") && line.contains(r#"state="available""#));
     let jobs: f64 = depth.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok()).sum();
     assert!((jobs - 100_000.0).abs() < 0.5, "the lines together still say how many jobs there are: {jobs}");
