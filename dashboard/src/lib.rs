@@ -69,7 +69,7 @@ struct Guard {
     policy: String,
 }
 
-/// The routes below `/ui`, for requests under a name that the server answers to (see [`Hosts`]). With the address of a
+/// The routes below `/ui`, and `/`, which leads there, for requests under a name that the server answers to (see [`Hosts`]). With the address of a
 /// codec server, the page may send requests to its origin, to show encrypted arguments.
 ///
 /// # Errors
@@ -80,6 +80,7 @@ pub fn router(hosts: Hosts, codec: Option<&str>) -> Result<Router, String> {
         None => POLICY.to_owned(),
     };
     let router = Router::new()
+        .route("/", get(to_shell))
         .route("/ui", get(to_shell))
         .route("/ui/", get(shell))
         .route("/ui/a/{folder}/{*name}", get(asset))
@@ -141,7 +142,7 @@ async fn own_name(State(guard): State<Arc<Guard>>, request: Request, next: Next)
     response
 }
 
-/// `/ui` without its slash: relative addresses need it. The answer is relative too, for proxies that cut a prefix.
+/// The address of the server alone, and `/ui` without its slash: relative addresses need it. The answer is relative too, for proxies that cut a prefix.
 async fn to_shell() -> Response {
     redirect("ui/")
 }

@@ -145,7 +145,7 @@ async fn published_modules_import_files_and_not_bare_names() {
 
 #[tokio::test]
 async fn other_addresses_lead_to_the_page_also_behind_a_prefix() {
-    for (asked, to) in [("/ui", "ui/"), ("/ui/jobs", "./"), ("/ui/jobs/1", "../")] {
+    for (asked, to) in [("/", "ui/"), ("/ui", "ui/"), ("/ui/jobs", "./"), ("/ui/jobs/1", "../")] {
         let response = get(asked, &[]).await;
         assert_eq!(response.status(), StatusCode::TEMPORARY_REDIRECT, "{asked}");
         assert_eq!(response.headers()["location"], to, "{asked}");

@@ -173,7 +173,9 @@ fn has_value(value: &Value, path: &[String], wanted: &str) -> bool {
             Value::String(own) => own == wanted,
             Value::Array(items) => items.iter().any(|item| !item.is_array() && has_value(item, path, wanted)),
             Value::Object(_) => false,
-            other => other.to_string() == wanted,
+            Value::Null => wanted == "null",
+            Value::Bool(own) => wanted == if *own { "true" } else { "false" },
+            Value::Number(own) => own.to_string() == wanted,
         };
     };
     match value {
