@@ -70,7 +70,7 @@ struct Guard {
 }
 
 /// The routes below `/ui`, and `/`, which leads there, for requests under a name that the server answers to (see
-/// [`Hosts`]). With the address of a codec server, the page may send requests to its origin, to show encrypted arguments.
+/// [`Hosts`]). With the address of a codec server, the page may send requests to its origin: encrypted arguments.
 ///
 /// # Errors
 /// The address of the codec server is none of `http` or `https`: a sentence that says so.
@@ -142,8 +142,8 @@ async fn own_name(State(guard): State<Arc<Guard>>, request: Request, next: Next)
     response
 }
 
-/// The address of the server alone, and `/ui` without its slash: relative addresses need it. The answer is relative too,
-/// for proxies that cut a prefix.
+/// The address of the server alone, and `/ui` without its slash: relative addresses need it. Relative itself, for
+/// proxies that cut a prefix.
 async fn to_shell() -> Response {
     redirect("ui/")
 }
