@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import platform
@@ -29,9 +30,15 @@ def binary(folder: Path) -> Path:
     return copy
 
 
-def free_address() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return f"127.0.0.1:{server.getsockname()[1]}"
+#: The emulator takes an address and does not say which port it was given, so each one gets a loopback address of its
+#: own: a port that was free a moment ago could be another test's by now.
+NUMBERS = itertools.count(100)
+
+
+def own_host() -> str:
+    """A loopback address that no other process and no other emulator of this one uses."""
+    high, low = divmod(os.getpid() % 64_516, 254)
+    return f"127.{next(NUMBERS) % 250}.{high}.{low + 1}"
 
 
 class Emulator:
@@ -41,7 +48,8 @@ class Emulator:
     """
 
     def __init__(self, folder: Path, command: list[str], timeout: int = 30, **environment: str) -> None:
-        address = free_address()
+        host = own_host()
+        address = f"{host}:9000"
         self._url = f"http://{address}/2015-03-31/functions/function/invocations"
         self._log = folder / "emulator.log"
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "OJS_"))}
@@ -54,7 +62,7 @@ class Emulator:
             self._process = subprocess.Popen(
                 [
                     *(binary(folder), "--log-level", "error"),
-                    *("--runtime-interface-emulator-address", address, "--runtime-api-address", free_address()),
+                    *("--runtime-interface-emulator-address", address, "--runtime-api-address", f"{host}:9001"),
                     *command,
                 ],
                 cwd=folder,
