@@ -22,7 +22,7 @@ def _closed(text, start, path):
 
 
 def _bracket(inner, path):
-    """The token of what stands in brackets."""
+    """The token for the text between two brackets."""
     if inner == "*":
         return "each", None
     if re.fullmatch(r"\d+", inner):

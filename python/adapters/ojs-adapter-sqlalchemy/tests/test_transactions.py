@@ -171,20 +171,22 @@ def test_fa_r003_closing_flushes_and_ends_the_thread(engine, ojs, sent):
             assert not thread.is_alive()
 
 
-@pytest.mark.skipif(sqlalchemy.__version__ >= "2", reason="the last version with such engines is 1.4")
-def test_an_engine_of_1_4_commits_each_statement_until_a_transaction_is_begun(database, ojs, sent):
-    engine = create_engine(database)
-    with engine.connect() as connection:
-        assert ojs.client.get_job(ojs.enqueue_after_commit(connection, "a", [1]).id).state == "available"
-        with connection.begin():
-            ojs.enqueue_after_commit(connection, "a", [2])
-    with Session(engine) as session, session.begin():
-        ojs.enqueue_after_commit(session, "a", [3])
-    with pytest.raises(ZeroDivisionError), Session(engine) as session, session.begin():
-        ojs.enqueue_after_commit(session, "a", [4])
-        _ = 1 / 0
-    assert [job.args for job in sent(3)] == [[1], [2], [3]]
-    engine.dispose()
+# The last version with engines that commit each statement by themselves; `make ranges` runs it.
+if sqlalchemy.__version__ < "2":
+
+    def test_an_engine_of_1_4_commits_each_statement_until_a_transaction_is_begun(database, ojs, sent):
+        engine = create_engine(database)
+        with engine.connect() as connection:
+            assert ojs.client.get_job(ojs.enqueue_after_commit(connection, "a", [1]).id).state == "available"
+            with connection.begin():
+                ojs.enqueue_after_commit(connection, "a", [2])
+        with Session(engine) as session, session.begin():
+            ojs.enqueue_after_commit(session, "a", [3])
+        with pytest.raises(ZeroDivisionError), Session(engine) as session, session.begin():
+            ojs.enqueue_after_commit(session, "a", [4])
+            _ = 1 / 0
+        assert [job.args for job in sent(3)] == [[1], [2], [3]]
+        engine.dispose()
 
 
 def test_asyncio(database, engine, ojs, sent):

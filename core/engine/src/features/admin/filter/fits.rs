@@ -148,7 +148,7 @@ fn is_type(pattern: &str, job_type: &str) -> bool {
     pattern.strip_suffix('*').map_or(pattern == job_type, |start| job_type.starts_with(start))
 }
 
-/// Whether a text, in lower case, stands in the JSON of a part, or in one of its strings as a person reads it.
+/// Whether the JSON of a part contains a text in lower case. Strings with escapes are compared without them as well.
 fn has_text(whole: &str, part: Part, text: &str) -> bool {
     let Some(raw) = member(whole, part.name()) else { return false };
     raw.to_lowercase().contains(text) || (raw.contains('\\') && strings_have(&read(whole, part.name()), text))
@@ -188,7 +188,7 @@ fn has_value(value: &Value, path: &[String], wanted: &str) -> bool {
     }
 }
 
-/// Type and message of the latest error, in lower case.
+/// Type, code and message of the latest error, in lower case.
 fn latest_error(history: &History) -> String {
     let errors: Vec<Value> = serde_json::from_str(&history.errors).unwrap_or_default();
     let text = |name: &str| errors.last().and_then(|error| error.get(name)?.as_str()).unwrap_or_default().to_lowercase();

@@ -34,7 +34,7 @@ enum What {
     /// Types, or starts of types that end in `*`.
     Types(Vec<String>),
     Tags(Vec<String>),
-    /// Texts, in lower case, in the type or the message of the latest error.
+    /// Texts, in lower case, in the type, the code or the message of the latest error.
     Errors(Vec<String>),
     Number(Number, Sign, i64),
     /// A member of the arguments or of the metadata.

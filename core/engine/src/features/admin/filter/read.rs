@@ -1,5 +1,5 @@
 //! Reads the text of a search. What cannot be read is refused with its place: a misspelt filter must not find all jobs.
-use ojs_model::{ErrorCode, OjsError, Timestamp, duration};
+use ojs_model::{ErrorCode, OjsError, Timestamp};
 use serde_json::json;
 
 use super::{Number, Part, Search, Sign, Term, What};
@@ -15,7 +15,7 @@ const MAX_TERMS: usize = 20;
 
 /// One word of the text, without its sign and its quotes.
 struct Word<'a> {
-    /// As it stands in the text.
+    /// The word as the client has written it.
     raw: &'a str,
     /// Where it begins, in characters.
     at: usize,
@@ -103,7 +103,7 @@ impl Search {
         Ok(())
     }
 
-    /// What holds for the whole list: it cannot be turned round, and stands there once.
+    /// A term that bounds the whole list: it cannot be negated, and is allowed once.
     fn bound(&mut self, word: &Word<'_>, now: Timestamp) -> Result<(), OjsError> {
         let name = word.name.as_deref().unwrap_or_default();
         if word.not {
@@ -181,11 +181,6 @@ fn moment(word: &Word<'_>, value: &str, now: Timestamp) -> Result<i64, OjsError>
         Some('s' | 'm' | 'h') if value.starts_with(|c: char| c.is_ascii_digit()) => format!("PT{}", value.to_uppercase()),
         _ => value.to_owned(),
     };
-    if iso.starts_with('P') {
-        let length = duration::parse(&iso).map_err(|_| word.fault("a time belongs here, or a length such as 90s, 2h or 7d."))?;
-        return Ok(now.as_millis().saturating_sub(i64::try_from(length.as_millis()).unwrap_or(i64::MAX)));
-    }
-    let at = Timestamp::parse(&iso)
-        .map_err(|_| word.fault("a time belongs here (2026-01-31T00:00:00Z), or a length such as 90s, 2h or 7d."));
-    Ok(at?.as_millis())
+    let fault = |_| word.fault("a time belongs here (2026-01-31T00:00:00Z), or a length such as 90s, 2h or 7d.");
+    terms::moment("q", &iso, now).map_err(fault)
 }
