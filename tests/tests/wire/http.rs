@@ -14,7 +14,6 @@ fn post(headers: &str, body: &str) -> Vec<u8> {
 async fn unknown_paths_are_not_found_and_likely_ones_are_named() {
     let mut target = Target::new().await;
     for path in [
-        "/",
         "/ojs",
         "/ojs/v2/jobs",
         "/api/v1/jobs",
@@ -72,6 +71,11 @@ async fn wrong_methods_say_which_are_right() {
         check_refusal(&answer, 405, "method_not_allowed", method);
         assert!(answer.header("allow").is_some_and(|allowed| !allowed.is_empty()), "{method} {path}: {:?}", answer.headers);
     }
+    // The root leads browsers to the dashboard and takes nothing.
+    let request = b"POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n{}";
+    let answer = send_and_read(target.reconnect().await, request).await;
+    check_refusal(&answer, 405, "method_not_allowed", "POST /");
+    assert!(answer.header("allow").is_some_and(|allowed| allowed.contains("GET")), "{:?}", answer.headers);
     assert_eq!(target.trace().await, before);
 }
 
