@@ -183,14 +183,69 @@ pub fn members(text: &str) -> Result<Vec<(Cow<'_, str>, &str)>, serde_json::Erro
     crate::envelope::members(text)
 }
 
-/// One member of an object as the text it came in. `None` when there is none of this name, or `text` is no object.
+/// One member of an object as the text it came in. `None` when there is none of this name, or `text` is no object. Of
+/// equal names the last one counts.
+///
+/// `text` must be JSON: it is not checked again, and values of other names are skipped without a look into them.
 ///
 /// ```
 /// assert_eq!(ojs_model::json::member(r#"{"type": "mail", "args": [1]}"#, "args"), Some("[1]"));
 /// ```
 #[must_use]
 pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    members(text).ok()?.into_iter().find(|(known, _)| known == name).map(|(_, raw)| raw)
+    let mut rest = text.trim_ascii_start().strip_prefix('{')?.trim_ascii_start();
+    let mut found = None;
+    while rest.starts_with('"') {
+        let (key, behind) = split_value(rest)?;
+        let (value, behind) = split_value(behind.trim_ascii_start().strip_prefix(':')?.trim_ascii_start())?;
+        if string(key)? == name {
+            found = Some(value);
+        }
+        let behind = behind.trim_ascii_start();
+        rest = behind.strip_prefix(',').unwrap_or(behind).trim_ascii_start();
+    }
+    found
+}
+
+/// Splits valid JSON text behind its first value.
+fn split_value(text: &str) -> Option<(&str, &str)> {
+    let bytes = text.as_bytes();
+    let mut depth = 0_usize;
+    let mut at = 0;
+    loop {
+        match bytes.get(at)? {
+            b'"' => at += string_length(bytes.get(at..)?)?,
+            b'[' | b'{' => {
+                depth += 1;
+                at += 1;
+            }
+            b']' | b'}' => {
+                depth = depth.checked_sub(1)?;
+                at += 1;
+            }
+            // A number, `true`, `false` or `null` by itself.
+            _ if depth == 0 => {
+                let length = bytes.iter().position(|b| matches!(b, b',' | b']' | b'}') || b.is_ascii_whitespace());
+                return text.split_at_checked(length.unwrap_or(bytes.len()));
+            }
+            _ => at += 1,
+        }
+        if depth == 0 {
+            return text.split_at_checked(at);
+        }
+    }
+}
+
+/// Length of the string that `text` begins with, quotes included.
+fn string_length(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text.get(at) == Some(&b'"') {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
 }
 
 /// The object of members that are written without braces, as stored jobs and the extras of events are.
@@ -304,6 +359,49 @@ mod tests {
         let quoted = format!("\"{}\"", "[".repeat(1000));
         assert!(lint(quoted.as_bytes()).is_ok());
         assert!(lint(br#"["\"[[[", "\\"]"#).is_ok());
+    }
+
+    #[test]
+    fn a_member_is_found_wherever_it_stands() {
+        let text = r#" { "a" : 1 , "b\\":"\"}" ,"c":[{"d":"]"}, 2 ],"d\u0065":null, "a":{"x":"\\\\"},"e":"" }"#;
+        for (name, found) in
+            [("a", r#"{"x":"\\\\"}"#), ("b\\", r#""\"}""#), ("c", r#"[{"d":"]"}, 2 ]"#), ("de", "null"), ("e", r#""""#)]
+        {
+            assert_eq!(member(text, name), Some(found), "{name}");
+        }
+        assert_eq!((member(text, "d"), member(text, "x"), member("{}", "a")), (None, None, None));
+        for no_object in ["", "[]", "1", "\"a\"", "null", "{", "{\"a\"", "{\"a\":", "{\"a\":[", "{\"a\":\"", "{\"a\":\"\\"] {
+            assert_eq!(member(no_object, "a"), None, "{no_object}");
+        }
+    }
+
+    fn any_json() -> impl Strategy<Value = serde_json::Value> {
+        use serde_json::Value;
+        let text = r#"[ab"\\\[\]{}:, \u{e9}\u{1}]{0,6}"#;
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            text.prop_map(Value::from)
+        ];
+        leaf.prop_recursive(4, 32, 5, move |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                proptest::collection::hash_map(text, inner, 0..5).prop_map(|members| members.into_iter().collect())
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_member_is_what_a_parser_finds(object in any_json(), spaced: bool) {
+            let text = if spaced { format!("{object:#}") } else { object.to_string() };
+            for (name, value) in object.as_object().into_iter().flatten() {
+                let found: serde_json::Value = serde_json::from_str(member(&text, name).unwrap()).unwrap();
+                prop_assert_eq!(&found, value);
+            }
+            prop_assert_eq!(member(&text, "not there"), None);
+        }
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl WorkerLoop {
             for Envelope { mut head, text } in jobs {
                 head.attempt = Some(head.attempt.map_or(1, |attempt| attempt.saturating_add(first)));
                 let key = shared.next_key();
-                held.insert(key, self.entry(&head, sent));
+                held.insert(key, self.entry(&head, &text, sent));
                 match self.admit(&head, now) {
                     Admitted::Run(transforms) => batch.push(self.delivery(key, head, text, transforms, now)),
                     Admitted::Away(wait) => away.push((key, wait)),
@@ -63,12 +63,12 @@ impl WorkerLoop {
     }
 
     /// What is kept of a claimed job until its outcome has arrived.
-    fn entry(&self, head: &Head, sent: Instant) -> Entry {
+    fn entry(&self, head: &Head, envelope: &Bytes, sent: Instant) -> Entry {
         let asked = self.shared.options.visibility_timeout;
         let lease = asked.or(head.visibility_timeout_ms.map(Duration::from_millis)).unwrap_or(SERVER_LEASE);
         Entry {
             id: head.id.as_str().into(),
-            about: Arc::new(head.about()),
+            about: head.about(envelope),
             lease_token: head.lease_token,
             lease_until: sent + lease,
             stage: Stage::Running,

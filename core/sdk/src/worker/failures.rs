@@ -155,7 +155,7 @@ macro_rules! hand_over {
     ($level:ident, $record:expr, $message:expr) => {{
         let Record { about, job_id, attempt, runs_again, worker_id, lease_left, not_reported, error } = $record;
         tracing::$level!(
-            "type" = about.job_type, id = *job_id, queue = about.queue, %attempt, runs_again = runs_again.as_ref().map(field::display),
+            "type" = &*about.job_type(), id = *job_id, queue = &*about.queue(), %attempt, runs_again = runs_again.as_ref().map(field::display),
             worker = *worker_id, lease_left = lease_left.map(field::debug), not_reported = not_reported.map(field::display),
             error = error.map(field::display), "{}", $message
         );
@@ -193,7 +193,7 @@ impl fmt::Display for Record<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { about, job_id, attempt, runs_again, worker_id, lease_left, not_reported, error } = self;
         let mut out = Printable { out: f, left: 2 * MOST_BYTES };
-        write!(out, " type={} id={job_id} queue={} attempt={attempt}", about.job_type, about.queue)?;
+        write!(out, " type={} id={job_id} queue={} attempt={attempt}", about.job_type(), about.queue())?;
         if let Some(runs_again) = runs_again {
             write!(out, " runs_again={runs_again}")?;
         }
@@ -310,7 +310,8 @@ mod tests {
             (r#"{"attempt":2,"max_attempts":2,"state":7}"#, true, true),
             ("<html>", true, false),
         ] {
-            let about = About { job_type: "t".into(), queue: "q".into(), attempt: 2, max_attempts: Some(5) };
+            let envelope = r#"{"type":"t","queue":"q"}"#.into();
+            let about = About { envelope, attempt: 2, max_attempts: Some(5) };
             let failed = Failed { about: &about, job_id: "a", failure: &failure(retryable) };
             assert_eq!(Fate::of_answer(answer.as_bytes()).is_final(failed), is_final, "{answer}");
         }

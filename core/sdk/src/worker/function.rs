@@ -129,7 +129,7 @@ impl Worker {
             id: head.id.as_str().into(),
             lease_token: head.lease_token,
             lease_until: Instant::now(),
-            about: Arc::new(head.about()),
+            about: head.about(&envelope),
             stage: Stage::Running,
             cancelled: None,
             durable: Some(Arc::new(Durable::delivered(head.checkpoint.as_deref()))),

@@ -224,7 +224,7 @@ fn mark(shared: &Shared, held: &[(DeliveryKey, Entry)], answer: &Answer, sent: I
         };
         if entry.stage == Stage::Running && entry.cancelled.is_none() {
             entry.cancelled = Some(reason);
-            stop.push((*key, entry.id.clone(), Arc::clone(&entry.about), reason));
+            stop.push((*key, entry.id.clone(), entry.about.clone(), reason));
         }
     }
     drop(table);

@@ -6,7 +6,11 @@
 //! | `Reporting` | has ended, or timed out | yes, until the server has answered |
 //! | removed | – | no |
 
+use std::borrow::Cow;
+
+use bytes::Bytes;
 use foldhash::HashMap;
+use ojs_model::json;
 use tokio::time::Instant;
 
 use super::durable::Durable;
@@ -21,20 +25,36 @@ pub(super) enum Stage {
     Reporting,
 }
 
-/// The members of a delivery that log records show besides its id.
-#[derive(Debug)]
+/// What log records show of a delivery besides its id. Few deliveries have one, so its texts are read when they are
+/// asked for.
+#[derive(Debug, Clone)]
 pub(super) struct About {
-    pub job_type: String,
-    pub queue: String,
+    pub envelope: Bytes,
     pub attempt: u32,
     pub max_attempts: Option<u32>,
+}
+
+impl About {
+    pub fn job_type(&self) -> Cow<'_, str> {
+        self.text("type")
+    }
+
+    pub fn queue(&self) -> Cow<'_, str> {
+        self.text("queue")
+    }
+
+    /// A member that is a text; empty when there is none.
+    fn text(&self, name: &str) -> Cow<'_, str> {
+        let envelope = std::str::from_utf8(&self.envelope).unwrap_or_default();
+        json::member(envelope, name).and_then(json::string).unwrap_or_default()
+    }
 }
 
 /// One held delivery.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub id: std::sync::Arc<str>,
-    pub about: std::sync::Arc<About>,
+    pub about: About,
     pub lease_token: Option<u64>,
     /// When the lease runs out unless a heartbeat extends it.
     pub lease_until: Instant,

@@ -31,7 +31,7 @@ impl Worker {
             id: job.head.id.as_str().into(),
             lease_token: job.head.lease_token,
             lease_until: Instant::now(),
-            about: Arc::new(job.head.about()),
+            about: job.head.about(&job.text),
             stage: Stage::Reporting,
             cancelled: None,
             durable: None,

@@ -16,7 +16,7 @@ use crate::dispatch::{CancelReason, DeliveryKey, HandlerFailure, Outcome};
 pub(super) struct Report {
     pub key: DeliveryKey,
     pub job_id: Arc<str>,
-    about: Arc<About>,
+    about: About,
     pub verdict: Verdict,
     /// Must be sent alone: a request that contained it with others was refused as a whole.
     pub alone: bool,
@@ -56,7 +56,7 @@ impl Report {
         Self {
             key,
             job_id: Arc::clone(&entry.id),
-            about: Arc::clone(&entry.about),
+            about: entry.about.clone(),
             verdict: verdict(outcome, interrupted),
             alone: false,
             lease_token: entry.lease_token,

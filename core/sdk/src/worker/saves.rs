@@ -72,7 +72,7 @@ impl Shared {
         let running = held.get_mut(key).filter(|entry| entry.stage == Stage::Running && entry.cancelled.is_none());
         let Some(entry) = running else { return };
         entry.cancelled = Some(reason);
-        let (id, about) = (Arc::clone(&entry.id), Arc::clone(&entry.about));
+        let (id, about) = (Arc::clone(&entry.id), entry.about.clone());
         drop(held);
         self.stop_run(key, &id, &about, reason);
     }

@@ -62,14 +62,9 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// The members of the job that log records show.
-    pub fn about(&self) -> About {
-        About {
-            job_type: self.job_type.clone(),
-            queue: self.queue.clone().unwrap_or_default(),
-            attempt: self.attempt.unwrap_or(1),
-            max_attempts: self.max_attempts,
-        }
+    /// What log records show of the job, which is in `envelope`.
+    pub fn about(&self, envelope: &Bytes) -> About {
+        About { envelope: envelope.clone(), attempt: self.attempt.unwrap_or(1), max_attempts: self.max_attempts }
     }
 
     /// Milliseconds one attempt may run; zero means "no limit of its own".
