@@ -49,13 +49,25 @@ class ServerlessTest < Minitest::Test
       assert_equal [401, reason], [status, said.dig("error", "details", "reason")]
     end
     assert_equal 401, rack(pushed, good, "#{body} ").first
-    assert_equal 401, rack(handler, good, body).first
     assert_equal 0, @calls
     # While a secret is being replaced, a request has two signatures, or a receiver two secrets.
     two = handler(signing_secret: ["whsec_old", SECRET], clock: -> { NOW })
     [signed(body, NOW, "whsec_old"), signed(body, NOW, "whsec_old", "whsec_x"), good].each do |headers|
       assert_equal 200, rack(two, headers, body).first
     end
+  end
+
+  # 401 would end the job and disable the endpoint, although only a setting is missing.
+  def test_a_handler_without_a_secret_answers_what_is_tried_again_and_logs_what_to_set
+    before, log = OJS.logger, StringIO.new
+    OJS.logger = Logger.new(log)
+    body = delivery(plain("email.send"))
+    status, said = rack(handler(signing_secret: ""), signed(body, Time.now, SECRET), body)
+    assert_equal [500, "internal_error", true], [status, *said["error"].values_at("code", "retryable")]
+    assert_equal 0, @calls
+    assert_match(/ERROR.*OJS_SIGNING_SECRET/, log.string)
+  ensure
+    OJS.logger = before
   end
 
   def test_the_headers_of_standard_webhooks_are_enough
