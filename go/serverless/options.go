@@ -130,7 +130,8 @@ func newSettings(options []Option) settings {
 	if s.secrets == nil {
 		s.secrets = strings.Split(os.Getenv("OJS_SIGNING_SECRET"), ",")
 	}
-	if s.unsigned && strings.Join(s.secrets, "") != "" {
+	s.secrets = trimmed(s.secrets)
+	if s.unsigned && len(s.secrets) > 0 {
 		s.wrong = cmp.Or(s.wrong, invalid("WithUnsignedRequests checks no signature, and there are secrets: leave one out"))
 	}
 	if s.registry == nil {
@@ -149,6 +150,16 @@ func newSettings(options []Option) settings {
 		s.wrong = cmp.Or(s.wrong, invalid("WithOJSURL: '%s' must begin with http:// or https://", s.url))
 	}
 	return s
+}
+
+// trimmed leaves out what is empty: a variable that is set to nothing is no secret.
+func trimmed(secrets []string) (known []string) {
+	for _, secret := range secrets {
+		if secret = strings.TrimSpace(secret); secret != "" {
+			known = append(known, secret)
+		}
+	}
+	return known
 }
 
 func invalid(format string, args ...any) error {

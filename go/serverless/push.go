@@ -36,8 +36,9 @@ func replyOf(status int, body any) reply {
 	return reply{status, text}
 }
 
-// ServeHTTP answers push deliveries: 200 with the outcome of the job, 401 without a valid signature, and 400, 405 or
-// 413 for what is no push delivery. It is a handler of net/http, and so a function of Google Cloud and of Azure:
+// ServeHTTP answers push deliveries: 200 with the outcome of the job, 401 without a valid signature, 400, 405 or 413
+// for what is no push delivery, and 500 where the handler has no signing secret. It is a handler of net/http, and so a
+// function of Google Cloud and of Azure:
 //
 //	functions.HTTP("Jobs", handler.ServeHTTP)
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -70,6 +71,13 @@ func (h *Handler) respond(ctx context.Context, method string, headers http.Heade
 		return refusal(http.StatusRequestEntityTooLarge, "payload_too_large", "a push delivery has at most 6 MiB", nil)
 	}
 	now := h.clock()
+	if !h.unsigned && len(h.secrets) == 0 {
+		// 401 would end the job and disable the endpoint, although only a setting is missing.
+		h.logger.Error("ojs: a push endpoint needs its signing secret: set WithSigningSecrets or OJS_SIGNING_SECRET; " +
+			"WithUnsignedRequests trusts every request")
+		const why = "the function has no signing secret: its log says what to set"
+		return refusal(http.StatusInternalServerError, "internal_error", why, nil)
+	}
 	if !h.unsigned {
 		var wrong *ojs.Error
 		if err := Verify(body, headers, h.secrets, h.tolerance, now); errors.As(err, &wrong) {
@@ -89,8 +97,10 @@ func (h *Handler) respond(ctx context.Context, method string, headers http.Heade
 	return h.seen.once(ctx, key, now, func() reply { return replyOf(http.StatusOK, resultOf(h.run(ctx, d))) })
 }
 
+// refusal is an error in the form of the protocol. A fault of the function (5xx) is worth another try.
 func refusal(status int, code, message string, details json.RawMessage) reply {
-	about := map[string]any{"code": code, "message": message, "retryable": false}
+	retryable := status >= http.StatusInternalServerError
+	about := map[string]any{"code": code, "message": message, "retryable": retryable}
 	if details != nil {
 		about["details"] = details
 	}

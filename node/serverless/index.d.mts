@@ -110,8 +110,8 @@ export class PushHandler extends FunctionHandler {
   constructor(settings?: PushSettings);
   constructor(worker: OJSWorker, settings?: PushSettings);
   /**
-   * The answer to one request: 200 with the outcome of its job; 401, 400, 405 or 413. `body` is that of the request
-   * byte for byte.
+   * The answer to one request: 200 with the outcome of its job; 401, 400, 405 or 413; 500 where the handler has no
+   * signing secret. `body` is that of the request byte for byte.
    */
   answer(
     method: string,

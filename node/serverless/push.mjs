@@ -17,10 +17,11 @@ const answerOf = (status, body, headers = {}) => ({
   headers: { 'content-type': 'application/json', ...headers },
   body: json.stringify(body),
 });
+/** A fault of the function (5xx) is worth another try. */
 const refusal = (status, code, message, details, headers) =>
   answerOf(
     status,
-    { error: { code, message, retryable: false, ...(details === undefined ? {} : { details }) } },
+    { error: { code, message, retryable: status >= 500, ...(details === undefined ? {} : { details }) } },
     headers,
   );
 
@@ -73,9 +74,18 @@ export class PushHandler extends FunctionHandler {
     const raw = typeof body === 'string' ? new TextEncoder().encode(body) : body;
     if (raw === undefined || raw.length > MAX_BODY)
       return refusal(413, 'payload_too_large', `a push delivery has at most ${MAX_BODY} bytes`);
+    const { secrets } = this.given(env);
+    if (secrets.length === 0 && !this.#unsigned) {
+      // 401 would end the job and disable the endpoint, although only a setting is missing.
+      this.logger.error(
+        'ojs: a push endpoint needs its signing secret: set signingSecret or OJS_SIGNING_SECRET; ' +
+          '`unsigned: true` trusts every request',
+      );
+      return refusal(500, 'internal_error', 'the function has no signing secret: its log says what to set');
+    }
     let delivery;
     try {
-      await this.#verify(raw, finder(headers), env);
+      if (!this.#unsigned) await verify(raw, finder(headers), secrets, this.#tolerance, this.#clock() / 1000);
       delivery = deliveryOf(read(raw));
     } catch (error) {
       if (error instanceof errors.OJSUntrustedWebhookError)
@@ -120,17 +130,5 @@ export class PushHandler extends FunctionHandler {
   /** The time that the platform allows for one call; undefined where it does not limit it. */
   within() {
     return this.#timeout === undefined ? undefined : new Deadline(this.#timeout, this.margin);
-  }
-
-  async #verify(body, header, env) {
-    if (this.#unsigned) return;
-    const { secrets } = this.given(env);
-    if (secrets.length === 0) {
-      throw new errors.OJSValidationError(
-        'a push endpoint needs its signingSecret, or OJS_SIGNING_SECRET in the environment; ' +
-          '`unsigned: true` trusts every request',
-      );
-    }
-    await verify(body, header, secrets, this.#tolerance, this.#clock() / 1000);
   }
 }

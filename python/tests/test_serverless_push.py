@@ -87,9 +87,25 @@ def test_the_secret_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) 
     handler = endpoint(signing_secret=None)
     assert handler.answer("POST", signed(BODY), BODY).status == 200
     monkeypatch.delenv("OJS_SIGNING_SECRET")
-    with pytest.raises(ojs.OJSValidationError, match="signing_secret"):
-        endpoint(signing_secret=None).answer("POST", signed(BODY), BODY)
     assert endpoint(signing_secret=None, unsigned=True).answer("POST", {}, BODY).status == 200
+
+
+def test_a_handler_without_a_secret_answers_what_is_tried_again_and_logs_what_to_set(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """401 would end the job and disable the endpoint, although only a setting is missing."""
+    ran: list[str] = []
+    handler = endpoint(lambda ctx: ran.append(ctx.id), signing_secret="")
+    for answer in (handler.answer("POST", signed(BODY), BODY), asyncio.run(handler.answer_async("POST", {}, BODY))):
+        error = body_of(answer)["error"]
+        assert (answer.status, error["code"], error["retryable"], ran) == (500, "internal_error", True, [])
+    told = [record.levelname for record in caplog.records if "OJS_SIGNING_SECRET" in record.getMessage()]
+    assert told == ["ERROR", "ERROR"]
+
+    said: list[str] = []
+    environ = {"REQUEST_METHOD": "POST", "CONTENT_LENGTH": str(len(BODY)), "wsgi.input": io.BytesIO(BODY)}
+    handler.wsgi(environ, lambda status, headers: said.append(status))
+    assert said == ["500 Internal Server Error"]
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ class ServerlessRuntimeTest < Minitest::Test
     assert_equal %w[completed retryable], [done, failed].map { |id| client.get_job(id).state }
     assert_equal({ "sent_to" => "ada" }, client.get_job(done).result)
     kind, answer = invoke.call({ "httpMethod" => "POST", "headers" => {}, "body" => two })
-    assert_equal ["response", 401], [kind, answer["statusCode"]]
+    assert_equal ["response", 500], [kind, answer["statusCode"]], "the function has no signing secret"
     assert_equal "error", invoke.call({ "source" => "x", "detail" => {} }).first
   ensure
     Process.kill("KILL", pid)

@@ -49,13 +49,25 @@ class ServerlessTest < Minitest::Test
       assert_equal [401, reason], [status, said.dig("error", "details", "reason")]
     end
     assert_equal 401, rack(pushed, good, "#{body} ").first
-    assert_equal 401, rack(handler, good, body).first
     assert_equal 0, @calls
     # While a secret is being replaced, a request has two signatures, or a receiver two secrets.
     two = handler(signing_secret: ["whsec_old", SECRET], clock: -> { NOW })
     [signed(body, NOW, "whsec_old"), signed(body, NOW, "whsec_old", "whsec_x"), good].each do |headers|
       assert_equal 200, rack(two, headers, body).first
     end
+  end
+
+  # 401 would end the job and disable the endpoint, although only a setting is missing.
+  def test_a_handler_without_a_secret_answers_what_is_tried_again_and_logs_what_to_set
+    before, log = OJS.logger, StringIO.new
+    OJS.logger = Logger.new(log)
+    body = delivery(plain("email.send"))
+    status, said = rack(handler(signing_secret: ""), signed(body, Time.now, SECRET), body)
+    assert_equal [500, "internal_error", true], [status, *said["error"].values_at("code", "retryable")]
+    assert_equal 0, @calls
+    assert_match(/ERROR.*OJS_SIGNING_SECRET/, log.string)
+  ensure
+    OJS.logger = before
   end
 
   def test_the_headers_of_standard_webhooks_are_enough
@@ -223,7 +235,11 @@ class ServerlessTest < Minitest::Test
     ran = handler(ojs_url: server)
     event = Struct.new(:data)
     id, body = leased("email.send")
-    ran.handle_cloud_event(event.new({ "message" => { "data" => [body].pack("m0") } }))
+    # The data of an event of Pub/Sub, in the form that Google prints.
+    at = "2021-02-26T19:13:55.749Z"
+    message = { "attributes" => { "key" => "value" }, "data" => [body].pack("m0"), "messageId" => "2070443601311540",
+                "message_id" => "2070443601311540", "publishTime" => at, "publish_time" => at }
+    ran.handle_cloud_event(event.new({ "message" => message, "subscription" => "projects/p/subscriptions/s" }))
     assert_equal "completed", client.get_job(id).state
     ran.handle_cloud_event({ "data" => JSON.parse(plain("email.send")) })
     assert_raises(OJS::Serverless::DeliveryFailedError) { handler.handle_cloud_event(event.new(plain("email.fail"))) }
@@ -233,7 +249,13 @@ class ServerlessTest < Minitest::Test
   def test_azure_functions
     ran = handler(ojs_url: server)
     id, body = leased("email.send")
-    call = ->(message, count = 1) { JSON.generate({ Data: { message: message }, Metadata: { DequeueCount: count } }) }
+    # The request of the host for a queue trigger, in the form that Microsoft prints.
+    metadata = { ExpirationTime: "2019-10-16T17:58:31+00:00", Id: "800ae4b3-bdd2-4c08-badd-f08e5a34b865",
+                 InsertionTime: "2019-10-09T17:58:31+00:00", NextVisibleTime: "2019-10-09T18:08:32+00:00",
+                 PopReceipt: "AgAAAAMAAAAAAAAAAgtnj8x+1QE=", sys: { MethodName: "job" } }
+    call = lambda do |message, count = 1|
+      JSON.generate({ Data: { message: message }, Metadata: { DequeueCount: count, **metadata } })
+    end
     assert_equal 200, rack(ran.azure_queue("message"), {}, call.call(JSON.generate(body))).first
     assert_equal "completed", client.get_job(id).state
     assert_equal 200, rack(ran.azure_queue("message"), {}, call.call(JSON.parse(body), "2")).first

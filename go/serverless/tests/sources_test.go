@@ -232,8 +232,13 @@ func TestAFunctionURLAndAPIGateway(t *testing.T) {
 func TestGoogleFunctions(t *testing.T) {
 	w := newWorld(t)
 	handler, _ := lambdaHandler(serverless.WithOJSURL(w.server.URL()))
+	// The request of a push subscription, in the form that Google prints.
 	pubsub := func(job string) string {
-		text, _ := json.Marshal(map[string]any{"message": map[string]any{"data": []byte(job)}, "subscription": "s"})
+		const at, id = "2021-02-26T19:13:55.749Z", "2070443601311540"
+		message := map[string]any{"attributes": map[string]any{"key": "value"}, "data": []byte(job), "messageId": id,
+			"message_id": id, "publishTime": at, "publish_time": at}
+		text, _ := json.Marshal(map[string]any{"deliveryAttempt": 1, "message": message,
+			"subscription": "projects/myproject/subscriptions/mysubscription"})
 		return string(text)
 	}
 	id, body := w.leased("car.run", nil)
@@ -262,8 +267,14 @@ func TestGoogleFunctions(t *testing.T) {
 func TestAzureFunctions(t *testing.T) {
 	w := newWorld(t)
 	handler, _ := lambdaHandler(serverless.WithOJSURL(w.server.URL()))
+	// The request of the host for a queue trigger, in the form that Microsoft prints.
 	call := func(message any, count any) string {
-		said := map[string]any{"Data": map[string]any{"message": message}, "Metadata": map[string]any{"DequeueCount": count}}
+		metadata := map[string]any{"DequeueCount": count, "ExpirationTime": "2019-10-16T17:58:31+00:00",
+			"Id": "800ae4b3-bdd2-4c08-badd-f08e5a34b865", "InsertionTime": "2019-10-09T17:58:31+00:00",
+			"NextVisibleTime": "2019-10-09T18:08:32+00:00", "PopReceipt": "AgAAAAMAAAAAAAAAAgtnj8x+1QE=",
+			"sys": map[string]any{"MethodName": "job", "UtcNow": "2019-10-09T17:58:32.2205399Z",
+				"RandGuid": "24ad4c06-24ad-4e5b-8294-3da9714877e9"}}
+		said := map[string]any{"Data": map[string]any{"message": message}, "Metadata": metadata}
 		text, _ := json.Marshal(said)
 		return string(text)
 	}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import os
 import time
 from concurrent.futures import Future
@@ -18,6 +19,7 @@ from ._replays import Replays
 from .handler import FunctionHandler
 from .http import MAX_BODY, Answer
 
+logger = logging.getLogger("openjobspec.serverless")
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 #: The environment variable of the secrets that no argument gives: several, separated by commas, while one is being
 #: replaced.
@@ -72,7 +74,8 @@ class PushHandler(FunctionHandler):
 
     def answer(self, method: str, headers: Headers, body: bytes | str, deadline: Deadline | None = None) -> Answer:
         """The answer to one request: 200 with the outcome of its job, 401 without a valid signature, 400, 405 or 413
-        for a request that is not a push delivery. ``body`` is that of the request byte for byte.
+        for a request that is not a push delivery, and 500 where the handler has no signing secret. ``body`` is that of
+        the request byte for byte.
         """
         found = self._received(method, headers, body)
         if isinstance(found, Answer):
@@ -139,8 +142,17 @@ class PushHandler(FunctionHandler):
         raw = body.encode() if isinstance(body, str) else bytes(body)
         if len(raw) > MAX_BODY:
             return _too_large()
+        if not (self._secrets or self._unsigned):
+            # 401 would end the job and disable the endpoint, although only a setting is missing.
+            logger.error(
+                "a push endpoint needs its signing secret: set signing_secret or %s; unsigned=True trusts all requests",
+                VARIABLE,
+            )
+            why = "the function has no signing secret: its log says what to set"
+            return Answer.error(500, "internal_error", why, retryable=True)
         try:
-            self._verify(raw, headers)
+            if not self._unsigned:
+                verify_webhook(raw, headers, self._secrets, self._tolerance, self.clock())
         except UntrustedWebhookError as error:
             return Answer.error(401, "unauthenticated", error.message, details=error.details)
         try:
@@ -151,19 +163,12 @@ class PushHandler(FunctionHandler):
         key = delivery.delivery_id or hashlib.sha256(raw).hexdigest()
         return delivery, key, *self._replays.begin(key)
 
-    def _verify(self, body: bytes, headers: Headers) -> None:
-        if self._unsigned:
-            return
-        if not self._secrets:
-            raise OJSValidationError(f"a push endpoint needs its signing_secret, or {VARIABLE} in the environment; "
-                                     "unsigned=True trusts every request")  # fmt: skip
-        verify_webhook(body, headers, self._secrets, self._tolerance, self.clock())
-
     def _within(self, deadline: Deadline | None = None) -> Deadline | None:
         return Deadline(self._timeout, self._margin) if deadline is None and self._timeout is not None else deadline
 
 
-_REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 405: "Method Not Allowed", 413: "Content Too Large"}
+_REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 405: "Method Not Allowed", 413: "Content Too Large",
+            500: "Internal Server Error"}  # fmt: skip
 
 
 def _too_large() -> Answer:

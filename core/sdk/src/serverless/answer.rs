@@ -17,9 +17,9 @@ impl Answer {
         Self { status: StatusCode::OK, body }
     }
 
-    /// A refusal, in the form of the protocol.
+    /// A refusal, in the form of the protocol. A fault of the function (5xx) is worth another try.
     pub(super) fn refusal(status: StatusCode, code: &str, message: &str, details: Option<Value>) -> Self {
-        let mut error = json!({"code": code, "message": message, "retryable": false});
+        let mut error = json!({"code": code, "message": message, "retryable": status.is_server_error()});
         if let (Some(details), Some(members)) = (details, error.as_object_mut()) {
             members.insert("details".to_owned(), details);
         }

@@ -12,7 +12,7 @@ use super::delivery::Delivery;
 use super::replays::Replays;
 use super::runs::Runs;
 use crate::error::Error;
-use crate::webhook::verify_webhook_at;
+use crate::webhook::{Untrusted, verify_webhook_at};
 use crate::worker::{HandlerError, JobContext, Worker};
 
 /// What every handler of a platform is: a [`PushHandler`] with more kinds of requests.
@@ -98,8 +98,9 @@ impl PushHandler {
         self.runs.worker.register(job_type, handler)
     }
 
-    /// The answer to one request: 200 with the outcome of its job, 401 without a valid signature, and 400, 405 or
-    /// 413 for what is no push delivery. `body` is that of the request byte for byte, at most 6 MiB.
+    /// The answer to one request: 200 with the outcome of its job, 401 without a valid signature, 400, 405 or 413 for
+    /// what is no push delivery, and 500 where the handler has no signing secret. `body` is that of the request byte
+    /// for byte, at most 6 MiB.
     pub async fn answer(&self, method: &Method, headers: &HeaderMap, body: &[u8]) -> Response<String> {
         self.answered(method, headers, body, self.deadline()).await.response()
     }
@@ -122,12 +123,7 @@ impl PushHandler {
         if !self.settings.unsigned
             && let Err(error) = self.verified(headers, body, now)
         {
-            tracing::warn!(%error, "a push request is refused");
-            let reason = match &error {
-                Error::UntrustedWebhook(untrusted) => json!({"reason": untrusted.code()}),
-                _ => json!({}),
-            };
-            return Answer::refusal(StatusCode::UNAUTHORIZED, "unauthenticated", &error.to_string(), Some(reason));
+            return distrusted(&error);
         }
         let delivery = match Delivery::parse(body) {
             Ok(delivery) => delivery,
@@ -152,6 +148,25 @@ impl PushHandler {
         let all: Vec<(&str, &str)> = texts.collect();
         verify_webhook_at(body, &all, &self.settings.secrets, self.settings.tolerance.as_secs(), now)
     }
+}
+
+const NO_SECRET: &str = "a push endpoint needs its signing secret: set signing_secret or OJS_SIGNING_SECRET; \
+                         unsigned trusts every request";
+
+/// The answer to a request that cannot be trusted. Without a secret the fault is the deployment's: 401 would end the
+/// job and disable the endpoint, and 500 is tried again.
+fn distrusted(error: &Error) -> Answer {
+    let reason = match error {
+        Error::UntrustedWebhook(Untrusted::NoSecret) => {
+            tracing::error!("{NO_SECRET}");
+            let told = "the function has no signing secret: its log says what to set";
+            return Answer::refusal(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", told, None);
+        }
+        Error::UntrustedWebhook(untrusted) => json!({"reason": untrusted.code()}),
+        _ => json!({}),
+    };
+    tracing::warn!(%error, "a push request is refused");
+    Answer::refusal(StatusCode::UNAUTHORIZED, "unauthenticated", &error.to_string(), Some(reason))
 }
 
 /// The key of a body that has no id of a delivery.

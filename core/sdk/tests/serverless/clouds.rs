@@ -32,15 +32,26 @@ where
     (handler, ran)
 }
 
-/// The request of a push subscription of Pub/Sub.
+/// The request of a push subscription of Pub/Sub, in the form that Google prints.
 fn published(job: &Value, attempt: u32) -> Value {
     let data = BASE64_STANDARD.encode(job.to_string());
-    json!({"message": {"data": data, "messageId": "1"}, "subscription": "projects/p/subscriptions/s", "deliveryAttempt": attempt})
+    let at = "2021-02-26T19:13:55.749Z";
+    let message = json!({
+        "attributes": {"key": "value"}, "data": data, "messageId": "2070443601311540", "message_id": "2070443601311540",
+        "publishTime": at, "publish_time": at,
+    });
+    json!({"deliveryAttempt": attempt, "message": message, "subscription": "projects/myproject/subscriptions/mysubscription"})
 }
 
-/// The request of the host of Azure Functions for a queue trigger.
+/// The request of the host of Azure Functions for a queue trigger, in the form that Microsoft prints.
 fn called(message: &Value, count: &Value) -> Value {
-    json!({"Data": {"message": message}, "Metadata": {"DequeueCount": count, "Id": "1", "sys": {"MethodName": "job"}}})
+    let metadata = json!({
+        "DequeueCount": count, "ExpirationTime": "2019-10-16T17:58:31+00:00", "Id": "800ae4b3-bdd2-4c08-badd-f08e5a34b865",
+        "InsertionTime": "2019-10-09T17:58:31+00:00", "NextVisibleTime": "2019-10-09T18:08:32+00:00",
+        "PopReceipt": "AgAAAAMAAAAAAAAAAgtnj8x+1QE=",
+        "sys": {"MethodName": "job", "UtcNow": "2019-10-09T17:58:32.2205399Z", "RandGuid": "24ad4c06-24ad-4e5b-8294-3da9714877e9"},
+    });
+    json!({"Data": {"message": message}, "Metadata": metadata})
 }
 
 async fn google(handler: &GoogleHandler, body: &Value) -> u16 {
@@ -128,11 +139,11 @@ async fn posted(routes: &Router, path: &str, body: &Value) -> u16 {
 #[tokio::test]
 async fn the_examples_serve_both_kinds_of_requests() {
     let google = google_function::routes().await.unwrap();
-    assert_eq!(posted(&google, "/push", &job("ada")).await, 401, "not signed");
+    assert_eq!(posted(&google, "/push", &job("ada")).await, 500, "no signing secret");
     assert_eq!(posted(&google, "/pubsub", &published(&job("ada"), 1)).await, 204);
     assert_eq!(posted(&google, "/pubsub", &published(&job("fail"), 1)).await, 500);
     let azure = azure_function::routes().await.unwrap();
-    assert_eq!(posted(&azure, "/api/push", &job("ada")).await, 401, "not signed");
+    assert_eq!(posted(&azure, "/api/push", &job("ada")).await, 500, "no signing secret");
     assert_eq!(posted(&azure, "/job", &called(&job("ada"), &json!(1))).await, 200);
     assert_eq!(posted(&azure, "/job", &called(&job("fail"), &json!(1))).await, 500);
 }

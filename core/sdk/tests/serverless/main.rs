@@ -8,6 +8,8 @@
     reason = "a failed unwrap is a failed test"
 )]
 mod clouds;
+#[path = "../support/log.rs"]
+mod log;
 mod references;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, Method};
+use log::Log;
 use ojs::serverless::{LambdaHandler, PushHandler};
 use ojs::transport::Request;
 use ojs::{Client, HandlerError, JobContext, JobState, Worker};
@@ -287,6 +290,29 @@ async fn what_is_not_signed_now_by_the_secret_runs_no_handler() {
     assert!(ran.lock().unwrap().is_empty());
     let wrong = LambdaHandler::builder().signing_secret(SECRET).unsigned().build().await;
     assert!(wrong.is_err(), "unsigned and a secret contradict each other");
+}
+
+/// 401 would end the job and disable the endpoint, although only a setting is missing.
+#[tokio::test]
+async fn a_handler_without_a_secret_answers_what_is_tried_again_and_logs_what_to_set() {
+    let handler: PushHandler = PushHandler::builder().signing_secret("").build().await.unwrap();
+    let ran = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&ran);
+    let count = move |_| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        async { Ok(()) }
+    };
+    handler.register("email.send", count).unwrap();
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false).finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let body = pushed(&job("ada"), "del_1");
+    let answer = handler.answer(&Method::POST, &signed(&body, SECRET, NOW), body.as_bytes()).await;
+    let told: Value = serde_json::from_str(answer.body()).unwrap();
+    assert_eq!((answer.status().as_u16(), &told["error"]["code"]), (500, &json!("internal_error")));
+    assert_eq!((&told["error"]["retryable"], ran.load(Ordering::SeqCst)), (&json!(true), 0));
+    let line = log.text();
+    assert!(line.contains("ERROR") && line.contains("OJS_SIGNING_SECRET"), "{line}");
 }
 
 #[tokio::test]

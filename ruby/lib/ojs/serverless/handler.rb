@@ -15,9 +15,9 @@ module OJS
         new(status, { "content-type" => "application/json", **headers }, JSON.generate(body))
       end
 
-      # A refusal, in the form of the protocol.
+      # A refusal, in the form of the protocol. A fault of the function (5xx) is worth another try.
       def self.refusal(status, code, message, details: nil, headers: {})
-        about = { code: code, message: message, retryable: false, details: details }.compact
+        about = { code: code, message: message, retryable: status >= 500, details: details }.compact
         json(status, { error: about }, headers)
       end
 
@@ -40,7 +40,9 @@ module OJS
       # The variable with the secrets that no argument gives, with commas between several.
       VARIABLE = "OJS_SIGNING_SECRET"
       NOT_REPORTED = "the job is done, and the server could not be told"
-      private_constant :NOT_REPORTED
+      NO_SECRET = "a push endpoint needs its signing secret: set signing_secret: or #{VARIABLE}; " \
+                  "unsigned: true trusts every request".freeze
+      private_constant :NOT_REPORTED, :NO_SECRET
 
       # The worker whose handlers run. It is never started.
       attr_reader :worker
@@ -99,12 +101,13 @@ module OJS
         answer(env["REQUEST_METHOD"], headers, body).to_a
       end
 
-      # The answer to one request: 200 with the outcome of its job, 401 without a valid signature, and 400, 405 or 413
-      # for what is no push delivery. +headers+ are all headers, with names in any case; +body+ is that of the request
-      # byte for byte.
+      # The answer to one request: 200 with the outcome of its job, 401 without a valid signature, 400, 405 or 413 for
+      # what is no push delivery, and 500 where the handler has no signing secret. +headers+ are all headers, with names
+      # in any case; +body+ is that of the request byte for byte.
       def answer(method, headers, body, deadline: Deadline.new(@timeout, @margin))
         refused = refusal_of(method, body)
         return refused if refused
+        return without_secret if @secrets.empty? && !@unsigned
 
         now = @clock.call
         OJS.verify_webhook(body, headers, @secrets, tolerance: @tolerance, now: now) unless @unsigned
@@ -187,6 +190,12 @@ module OJS
         return if body.bytesize <= MAX_BODY
 
         Answer.refusal(413, "payload_too_large", "a push delivery has at most #{MAX_BODY} bytes")
+      end
+
+      # Only a setting is missing: 401 would end the job and disable the endpoint.
+      def without_secret
+        OJS.logger.error { NO_SECRET }
+        Answer.refusal(500, "internal_error", "the function has no signing secret: its log says what to set")
       end
 
       def told(outcome, more = {})

@@ -18,12 +18,15 @@ public record Answer(int status, Map<String, String> headers, byte[] body) {
         return new Answer(status, headers, Json.write(body).getBytes(StandardCharsets.UTF_8));
     }
 
-    /** A refusal, in the form of the protocol; {@code details} may be null. */
+    /**
+     * A refusal, in the form of the protocol; {@code details} may be null. A fault of the function (5xx) is worth
+     * another try.
+     */
     static Answer refusal(int status, String code, String message, Object details) {
         Map<String, Object> about = new LinkedHashMap<>();
         about.put("code", code);
         about.put("message", message);
-        about.put("retryable", false);
+        about.put("retryable", status >= 500);
         if (details != null) about.put("details", details);
         return json(status, Map.of("error", about));
     }

@@ -39,6 +39,9 @@ public class PushHandler {
     public static final int MAX_BODY = 6 * 1024 * 1024;
     /** The variable with the secrets that no setting gives, with commas between several. */
     public static final String VARIABLE = "OJS_SIGNING_SECRET";
+    private static final System.Logger LOG = System.getLogger("org.openjobspec");
+    private static final String NO_SECRET = "a push endpoint needs its signing secret: set signingSecrets or "
+            + VARIABLE + "; unsigned trusts every request";
 
     private final Settings settings;
     private final OJSWorker worker;
@@ -176,8 +179,8 @@ public class PushHandler {
     }
 
     /**
-     * The answer to one request: 200 with the outcome of its job, 401 without a valid signature, and 400, 405 or 413
-     * for what is no push delivery.
+     * The answer to one request: 200 with the outcome of its job, 401 without a valid signature, 400, 405 or 413 for
+     * what is no push delivery, and 500 where the handler has no signing secret.
      *
      * @param method the method of the request
      * @param headers all headers: names in any case, each with its values
@@ -194,6 +197,12 @@ public class PushHandler {
         }
         if (body.length > MAX_BODY) {
             return Answer.refusal(413, "payload_too_large", "a push delivery has at most " + MAX_BODY + " bytes", null);
+        }
+        if (settings.secrets.isEmpty() && !settings.unsigned) {
+            // 401 would end the job and disable the endpoint, although only a setting is missing.
+            LOG.log(System.Logger.Level.ERROR, NO_SECRET);
+            String why = "the function has no signing secret: its log says what to set";
+            return Answer.refusal(500, "internal_error", why, null);
         }
         try {
             Instant now = settings.clock.instant();
@@ -227,7 +236,7 @@ public class PushHandler {
                 exchange.sendResponseHeaders(answer.status(), answer.body().length);
                 exchange.getResponseBody().write(answer.body());
             } catch (IOException e) {
-                System.getLogger("org.openjobspec").log(System.Logger.Level.DEBUG, "the caller has gone", e);
+                LOG.log(System.Logger.Level.DEBUG, "the caller has gone", e);
             }
         };
     }

@@ -23,9 +23,10 @@ public class Answer internal constructor(
         fun json(status: Int, body: Any?): Answer =
             Answer(status, mapOf("content-type" to "application/json"), jsonText(body).encodeToByteArray())
 
-        /** A refusal, in the form of the protocol. */
+        /** A refusal, in the form of the protocol. A fault of the function (5xx) is worth another try. */
         fun refusal(status: Int, code: String, message: String, details: Any? = null): Answer {
-            val error = given("code" to code, "message" to message, "retryable" to false, "details" to details)
+            val retryable = status >= 500
+            val error = given("code" to code, "message" to message, "retryable" to retryable, "details" to details)
             return json(status, mapOf("error" to error))
         }
     }

@@ -58,8 +58,8 @@ public open class PushHandler(private val settings: Settings = Settings()) : Reg
     internal fun deadline(left: Duration? = null) = Deadline(left ?: settings.timeout, settings.safetyMargin)
 
     /**
-     * The answer to one request: 200 with the outcome of its job, 401 without a valid signature, and 400, 405 or 413
-     * for what is no push delivery.
+     * The answer to one request: 200 with the outcome of its job, 401 without a valid signature, 400, 405 or 413 for
+     * what is no push delivery, and 500 where the handler has no signing secret.
      *
      * @param method the method of the request
      * @param headers all headers: names in any case, each with its values
@@ -80,6 +80,11 @@ public open class PushHandler(private val settings: Settings = Settings()) : Reg
         }
         if (body.size > MAX_BODY) {
             return Answer.refusal(413, "payload_too_large", "a push delivery has at most $MAX_BODY bytes")
+        }
+        if (settings.secrets.isEmpty() && !settings.unsigned) {
+            // 401 would end the job and disable the endpoint, although only a setting is missing.
+            LOG.log(Level.ERROR, NO_SECRET)
+            return Answer.refusal(500, "internal_error", "the function has no signing secret: its log says what to set")
         }
         return try {
             val now = settings.clock.instant()
@@ -164,6 +169,9 @@ public open class PushHandler(private val settings: Settings = Settings()) : Reg
     public companion object {
         /** The most that the body of a push delivery may have, in bytes: AWS Lambda takes no more. */
         public const val MAX_BODY: Int = 6 * 1024 * 1024
+
+        private const val NO_SECRET = "a push endpoint needs its signing secret: set signingSecrets or " +
+            "OJS_SIGNING_SECRET; unsigned trusts every request"
 
         /** What callers learn of an outcome. */
         internal fun told(outcome: Outcome, id: String? = null): Map<String, Any?> {

@@ -116,8 +116,8 @@ class RuntimeTest {
         assertEquals(listOf("m3"), read.batchItemFailures.map { it.itemIdentifier })
         assertEquals(listOf("completed", "retryable"), listOf(done.state(), failed.state()))
         assertEquals(mapOf("sent_to" to "ada"), done.now().result)
-        val forged = mapOf("httpMethod" to "POST", "headers" to emptyMap<String, Any>(), "body" to failed.body)
-        assertTrue("\"statusCode\":401" in invoke(forged))
+        val pushed = mapOf("httpMethod" to "POST", "headers" to emptyMap<String, Any>(), "body" to failed.body)
+        assertTrue("\"statusCode\":500" in invoke(pushed), "the function has no signing secret")
         assertTrue(invoke(mapOf("source" to "x", "detail" to emptyMap<String, Any>())).startsWith("error "))
     }
 
