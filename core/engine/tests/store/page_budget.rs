@@ -19,7 +19,7 @@ const MOST_POLLED_ROWS: u64 = 12_000;
 /// Rows that any request may look at: four counts of all dead letters, or the jobs that two steps of a search compare.
 const MOST_ROWS: u64 = 45_000;
 /// The same in steps of SQLite's machine, of which a row takes some dozens.
-const MOST_POLLED_STEPS: u64 = 150_000;
+const MOST_POLLED_STEPS: u64 = 250_000;
 const MOST_STEPS: u64 = 600_000;
 /// How many of the requests the overview sends.
 const POLLED: usize = 7;
