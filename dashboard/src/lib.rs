@@ -49,6 +49,7 @@ const ON_DEMAND: &[&str] = &[
     "pages/types.",
     "pages/workflows.",
     "parts/graph.",
+    "parts/heat.",
     "parts/preview.",
 ];
 

@@ -118,6 +118,46 @@ test('the help lists every shortcut, and the chart fetches its library only when
   await page.context().close();
 });
 
+test('the hours of the week agree with the API, in the chosen zone and over the change of its clocks', async () => {
+  const page = await open(browser);
+  const asked = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await visit(page, full);
+  assert.ok(!asked.some((url) => url.endsWith('/heat.js')), 'the first page does not fetch it');
+  await page.locator('summary', { hasText: 'By weekday and hour' }).click();
+  const table = page.getByRole('table', { name: /^Jobs completed in the last 4 weeks/ });
+  await table.waitFor();
+  const { items } = await full.get('/admin/stats/history?period=1h');
+  const shown = () => table.locator('td').evaluateAll((cells) => cells.map((cell) => Number(cell.textContent)));
+  for (const [zone, choice] of [['Europe/Berlin', 'local'], ['Pacific/Auckland', 'Pacific/Auckland']]) {
+    await page.getByLabel('Time zone').selectOption(choice);
+    const expected = Array(7 * 24).fill(0);
+    for (const { timestamp, processed } of items) {
+      const [day, hour] = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', timeZone: zone })
+        .format(new Date(timestamp)).split(/, | /);
+      expected[['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'].indexOf(day) * 24 + Number(hour)] += processed;
+    }
+    assert.ok(expected.some((jobs) => jobs > 0));
+    assert.deepEqual(await shown(), expected, zone);
+  }
+  for (const { width, dark } of LOOKS) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
+    await inspect(page, `the hours at ${width} px, ${dark ? 'dark' : 'light'}`);
+  }
+  await page.getByLabel('Jobs that are shown').selectOption('failed');
+  await page.getByRole('table', { name: /^Jobs failed in the last 4 weeks/ }).waitFor();
+  // In Auckland the hour from two o'clock on comes twice when summer time ends.
+  const sums = await page.evaluate(async (url) => {
+    const { byHour } = await import(url);
+    const at = (hour) => ({ timestamp: `2026-04-04T${hour}:00:00.000Z`, failed: 1 });
+    return byHour([12, 13, 14, 15].map(at), 'failed')[6].slice(0, 5);
+  }, asked.find((url) => url.endsWith('/heat.js')));
+  assert.deepEqual(sums, [0, 1, 2, 1, 0]);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 test('the zone and the colours that were chosen hold on every screen and after a reload', async () => {
   const page = await open(browser);
   await visit(page, full, `#/jobs/${made.scheduled}`);

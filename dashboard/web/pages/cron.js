@@ -5,7 +5,7 @@ import { link, path } from '../url.js';
 import { clock, compact, count, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
 import { Loaded, useLoad } from '../parts/load.js';
-import { pageOf, Paging } from '../parts/paging.js';
+import { pageOfAny, Paging } from '../parts/paging.js';
 import { Badge, Facts, Panel, Table, View } from '../parts/view.js';
 
 const PER_PAGE = 50;
@@ -13,7 +13,7 @@ const NEXT_RUNS = 10;
 const at = (name) => `/cron/${encodeURIComponent(name)}`;
 
 export function Cron() {
-  const load = useLoad(path('/cron', { limit: PER_PAGE, offset: (pageOf() - 1) * PER_PAGE }));
+  const load = useLoad(path('/cron', pageOfAny(PER_PAGE)));
   return html`<${View} title="Cron"><${Panel} title="Entries"><${Loaded} load=${load}>${({ crons,
     pagination = {} }) => html`
     <${Table} label="Cron entries" rows=${crons} keyOf=${(cron) => cron.name} empty="There are no cron entries."
@@ -29,7 +29,7 @@ export function Cron() {
       { name: 'Last run', cell: (cron) => html`<${Time} at=${cron.last_run_at} />` },
       { name: 'Runs', number: true, cell: (cron) => count(cron.run_count) },
       { name: 'Change', cell: (cron) => html`<${Buttons} cron=${cron} />` },
-    ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
+    ]} /><${Paging} pagination=${pagination} />`}<//><//><//>`;
 }
 
 const Enabled = ({ cron: { enabled } }) => html`<${Badge} state=${enabled ? 'enabled' : 'disabled'}

@@ -6,7 +6,7 @@ import { count, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
 import { begin, BEGUN } from '../parts/all-found.js';
 import { Loaded, useLoad } from '../parts/load.js';
-import { pageOf, Paging } from '../parts/paging.js';
+import { pageOfAdmin, pageOfAny, Paging } from '../parts/paging.js';
 import { foretell, Preview } from '../parts/preview.js';
 import { Selected } from '../parts/selected.js';
 import { TextFilter } from '../parts/text-filter.js';
@@ -17,8 +17,8 @@ const chosen = signal(new Set());
 
 /** The page of a list that the address names: the admin API counts pages, every server jobs. */
 function listed(filter) {
-  return offers().admin ? path('/admin/dead-letter', { ...filter, page: pageOf(), per_page: PER_PAGE })
-    : path('/dead-letter', { ...filter, limit: PER_PAGE, offset: (pageOf() - 1) * PER_PAGE });
+  return offers().admin ? path('/admin/dead-letter', { ...filter, ...pageOfAdmin(PER_PAGE) })
+    : path('/dead-letter', { ...filter, ...pageOfAny(PER_PAGE) });
 }
 
 export function Dead() {
@@ -59,7 +59,7 @@ export function Dead() {
         { name: 'Given up', cell: (job) => html`<${Time} at=${job.discarded_at ?? job.completed_at} />` },
         { name: 'Change', cell: (job) => html`<${Action} label="Retry" name=${`Retry ${job.id}`} run=${() =>
           post(`/dead-letter/${job.id}/retry`)} done="The job starts afresh." />` },
-      ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
+      ]} /><${Paging} pagination=${pagination} />`}<//><//><//>`;
 }
 
 function Filters() {
@@ -74,7 +74,7 @@ function Groups({ title, name, groups }) {
   if (!rows.length) return null;
   return html`<${Panel} title=${title}><${Table} label=${title} rows=${rows} keyOf=${([key]) => key} columns=${[
     { name: 'Name', cell: ([key]) => html`<button type="button" class="plain" onClick=${() => refine({ [name]: key,
-      page: '' })}>${short(key, 120)}</button>` },
+      page: '', after: '' })}>${short(key, 120)}</button>` },
     { name: 'Jobs', number: true, cell: ([, jobs]) => count(jobs) },
   ]} /><//>`;
 }

@@ -6,7 +6,7 @@ import { count, short, Time } from '../format.js';
 import { Action } from '../parts/act.js';
 import { Choice } from '../parts/choice.js';
 import { Loaded, useLoad } from '../parts/load.js';
-import { pageOf, Paging } from '../parts/paging.js';
+import { pageOfAdmin, Paging } from '../parts/paging.js';
 import { outcome } from '../parts/selected.js';
 import { TextFilter } from '../parts/text-filter.js';
 import { Badge, Facts, JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
@@ -23,7 +23,7 @@ function filter() {
 
 export function Errors() {
   const { sort } = route.value.query;
-  const load = useLoad(path('/admin/errors', { ...filter(), sort, page: pageOf(), per_page: PER_PAGE }));
+  const load = useLoad(path('/admin/errors', { ...filter(), sort, ...pageOfAdmin(PER_PAGE) }));
   return html`<${View} title="Errors"><${Filters} />
     <${Panel} title="Groups"><${Loaded} load=${load} absent=${ABSENT}>${({ items, pagination = {} }) => html`
     <${Table} label="Error groups" rows=${items} keyOf=${(group) => group.fingerprint}
@@ -35,7 +35,7 @@ export function Errors() {
       { name: 'Job types', cell: (group) => short(group.types.join(', '), 120) },
       { name: 'First', cell: (group) => html`<${Time} at=${group.first_seen_at} />` },
       { name: 'Last', cell: (group) => html`<${Time} at=${group.last_seen_at} />` },
-    ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
+    ]} /><${Paging} pagination=${pagination} />`}<//><//><//>`;
 }
 
 function Filters() {

@@ -5,13 +5,13 @@ import { count, Time } from '../format.js';
 import { put } from '../api.js';
 import { Action } from '../parts/act.js';
 import { Loaded, useLoad } from '../parts/load.js';
-import { pageOf, Paging } from '../parts/paging.js';
+import { pageOfAny, Paging } from '../parts/paging.js';
 import { Badge, Panel, Table, View } from '../parts/view.js';
 
 const PER_PAGE = 50;
 
 export function Limits() {
-  const load = useLoad(path('/rate-limits', { limit: PER_PAGE, offset: (pageOf() - 1) * PER_PAGE }));
+  const load = useLoad(path('/rate-limits', pageOfAny(PER_PAGE)));
   return html`<${View} title="Limits"><${Panel} title="Keys"><${Loaded} load=${load}>${({ items, pagination = {} }) =>
     html`
     <${Table} label="Limits" rows=${items} keyOf=${(limit) => limit.key} empty="No job has a limited key." columns=${[
@@ -26,7 +26,7 @@ export function Limits() {
         name=${`End override of ${limit.key}`}
         run=${() => put(`/rate-limits/${encodeURIComponent(limit.key)}`, {})}
           done=${`${limit.key} has its own limits again.`} />` : '') },
-    ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
+    ]} /><${Paging} pagination=${pagination} />`}<//><//><//>`;
 }
 
 function full({ concurrency, waiting_count: waiting, override }) {

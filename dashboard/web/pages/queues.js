@@ -1,12 +1,12 @@
 // Queues: how full, how fast; pause, resume.
 import { html } from '../html.js';
-import { link } from '../url.js';
+import { link, path } from '../url.js';
 import { post } from '../api.js';
 import { count, span, Time } from '../format.js';
 import { Action } from '../parts/act.js';
 import { Copy, quoted } from '../parts/copy.js';
 import { Loaded, useLoad } from '../parts/load.js';
-import { pageOf, Paging } from '../parts/paging.js';
+import { pageOfAdmin, Paging } from '../parts/paging.js';
 import { Badge, Facts, Panel, QueueLink, Table, View } from '../parts/view.js';
 import { pressure } from '../parts/pressure.js';
 import { Rates } from '../parts/rates.js';
@@ -15,7 +15,7 @@ const PER_PAGE = 50;
 const at = (name, rest = '') => `/admin/queues/${encodeURIComponent(name)}${rest}`;
 
 export function Queues() {
-  const load = useLoad(`/admin/queues?per_page=${PER_PAGE}&page=${pageOf()}`);
+  const load = useLoad(path('/admin/queues', pageOfAdmin(PER_PAGE)));
   const workers = useLoad('/admin/workers?per_page=100');
   return html`<${View} title="Queues"><${Panel} title="All queues"><${Loaded} load=${load}>${({ items,
     pagination = {} }) => html`
@@ -31,7 +31,7 @@ export function Queues() {
       { name: 'Wait p95', number: true, cell: (queue) => span(queue.wait_ms?.p95) },
       { name: 'State', cell: (queue) => html`<${Badge} ...${pressure(queue, workers.data?.items)} />` },
       { name: 'Change', cell: (queue) => html`<${Switch} queue=${queue} />` },
-    ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
+    ]} /><${Paging} pagination=${pagination} />`}<//><//><//>`;
 }
 
 /** Jobs that wait for their time; other servers count no pending ones. */

@@ -5,13 +5,13 @@ import { link, path } from '../url.js';
 import { count } from '../format.js';
 import { Action } from '../parts/act.js';
 import { Loaded, useLoad } from '../parts/load.js';
-import { pageOf, Paging } from '../parts/paging.js';
+import { pageOfAdmin, Paging } from '../parts/paging.js';
 import { Badge, Panel, Table, View } from '../parts/view.js';
 
 const at = (id, rest) => `/admin/tenants/${encodeURIComponent(id)}${rest}`;
 
 export function Tenants() {
-  const load = useLoad(path('/admin/tenants', { page: pageOf(), per_page: 50 }));
+  const load = useLoad(path('/admin/tenants', pageOfAdmin(50)));
   const of = (limit) => (limit === null || limit === undefined ? '' : ` of ${count(limit)}`);
   return html`<${View} title="Tenants"><${Panel} title="All tenants"><${Loaded} load=${load}>${({ items,
     pagination }) => html`
@@ -31,5 +31,5 @@ export function Tenants() {
         : html`<${Action} label="Suspend" name=${`Suspend ${tenant.id}`} kind="bad"
           confirm=${`${tenant.id} can enqueue nothing, and none of its jobs starts, until it is resumed.`}
             run=${() => post(at(tenant.id, '/suspend'))} done=${`${tenant.id} is suspended.`} />`) },
-    ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
+    ]} /><${Paging} pagination=${pagination} />`}<//><//><//>`;
 }

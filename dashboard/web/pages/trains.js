@@ -7,14 +7,14 @@ import { Action } from '../parts/act.js';
 import { Choice } from '../parts/choice.js';
 import { Copy, quoted } from '../parts/copy.js';
 import { Loaded, useLoad } from '../parts/load.js';
-import { pageOf, Paging } from '../parts/paging.js';
+import { pageOfAdmin, Paging } from '../parts/paging.js';
 import { Badge, Facts, JobLink, Panel, Table, View } from '../parts/view.js';
 
 const STATES = ['running', 'draining', 'held'];
 
 export function Trains() {
   const { state } = route.value.query;
-  const load = useLoad(path('/admin/trains', { state, page: pageOf(), per_page: 50 }));
+  const load = useLoad(path('/admin/trains', { state, ...pageOfAdmin(50) }));
   return html`<${View} title="Trains"><div class="filters"><${Choice} label="State" name="state"
       values=${STATES} /></div>
     <${Panel} title="Trains with jobs"><${Loaded} load=${load}>${({ items, pagination }) => html`
@@ -24,7 +24,7 @@ export function Trains() {
       { name: 'Jobs', number: true, cell: (train) => count(train.length) },
       { name: 'Leads', cell: (train) => (train.locomotive ? html`<${JobLink} id=${train.locomotive} />` : '–') },
       { name: 'Change', cell: (train) => html`<${Switch} train=${train} />` },
-    ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
+    ]} /><${Paging} pagination=${pagination} />`}<//><//><//>`;
 }
 
 function Switch({ train: { id, state, locomotive } }) {

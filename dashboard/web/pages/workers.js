@@ -6,7 +6,7 @@ import { count, Time } from '../format.js';
 import { Action } from '../parts/act.js';
 import { Choice } from '../parts/choice.js';
 import { Loaded, useLoad } from '../parts/load.js';
-import { pageOf, Paging } from '../parts/paging.js';
+import { pageOfAdmin, Paging } from '../parts/paging.js';
 import { Badge, Panel, QueueLink, Table, View } from '../parts/view.js';
 
 const at = (id, rest = '') => `/admin/workers/${encodeURIComponent(id)}${rest}`;
@@ -14,7 +14,7 @@ const STATES = ['running', 'quiet', 'drain', 'terminate', 'stale', 'left'];
 
 export function Workers() {
   const { state } = route.value.query;
-  const load = useLoad(path('/admin/workers', { state, page: pageOf(), per_page: 50 }));
+  const load = useLoad(path('/admin/workers', { state, ...pageOfAdmin(50) }));
   return html`<${View} title="Workers"><div class="filters"><${Choice} label="State" name="state"
       values=${STATES} /></div>
     <${Panel} title="Known workers"><${Loaded} load=${load}>${({ items, pagination }) => html`
@@ -30,7 +30,7 @@ export function Workers() {
       { name: 'Version', cell: (worker) => worker.version ?? '–' },
       { name: 'Last heartbeat', cell: (worker) => html`<${Time} at=${worker.last_heartbeat_at} />` },
       { name: 'Change', cell: (worker) => html`<${Changes} worker=${worker} />` },
-    ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
+    ]} /><${Paging} pagination=${pagination} />`}<//><//><//>`;
 }
 
 function Changes({ worker: { id, state } }) {

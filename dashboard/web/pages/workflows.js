@@ -8,14 +8,14 @@ import { Choice } from '../parts/choice.js';
 import { Copy } from '../parts/copy.js';
 import { Graph } from '../parts/graph.js';
 import { Loaded, useLoad } from '../parts/load.js';
-import { pageOf, Paging } from '../parts/paging.js';
+import { pageOfAdmin, Paging } from '../parts/paging.js';
 import { Badge, Facts, JobLink, Panel, Table, View } from '../parts/view.js';
 
 const STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'];
 
 export function Workflows() {
   const { state } = route.value.query;
-  const load = useLoad(path('/admin/workflows', { state, page: pageOf(), per_page: 50 }));
+  const load = useLoad(path('/admin/workflows', { state, ...pageOfAdmin(50) }));
   return html`<${View} title="Workflows"><div class="filters"><${Choice} label="State" name="state"
       values=${STATES} /></div>
     <${Panel} title="All workflows"><${Loaded} load=${load}>${({ items, pagination }) => html`
@@ -26,7 +26,7 @@ export function Workflows() {
       { name: 'State', cell: (flow) => html`<${Badge} state=${flow.state} />` },
       { name: 'Steps', number: true, cell: (flow) => `${flow.steps_completed} of ${flow.steps_total}` },
       { name: 'Created', cell: (flow) => html`<${Time} at=${flow.created_at} />` },
-    ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
+    ]} /><${Paging} pagination=${pagination} />`}<//><//><//>`;
 }
 
 export function Workflow({ id }) {

@@ -1,9 +1,10 @@
-// Jobs by minute as a chart. uPlot is fetched when the first one is opened; beside each chart stands its table.
+// Jobs by minute as a chart, and by hour of the week. What draws them is fetched when the first one is opened; beside
+// each chart stands its table.
 import { html, useEffect, useRef, useState } from '../html.js';
 import { path } from '../url.js';
 import { clock, count } from '../format.js';
 import { theme, zone, zoneName } from '../settings.js';
-import { useLoad } from './load.js';
+import { Fault, useLoad } from './load.js';
 import { Table } from './view.js';
 
 let library = null;
@@ -33,7 +34,23 @@ export function Rates({ queue }) {
     ${shown ? html`<p><select aria-label="Span" onChange=${(event) => setPeriod(event.target.value)}>
       ${Object.entries(PERIODS).map(([value, name]) => html`<option key=${value} value=${value}
         selected=${value === period}>${name}</option>`)}</select></p>
-      <${Chart} queue=${queue} period=${period} />` : null}</details>`;
+      <${Chart} queue=${queue} period=${period} />` : null}</details><${ByHour} queue=${queue} />`;
+}
+
+/** What draws the hours of the week: `{Heat}`, or why it could not be fetched. */
+function ByHour({ queue }) {
+  const [shown, setShown] = useState(false);
+  const [part, setPart] = useState({});
+  const turn = (open) => {
+    setShown(open);
+    if (open && !part.Heat) {
+      import('./heat.js').then(setPart, () => setPart({ fault: { message: 'The hours could not be fetched.' } }));
+    }
+  };
+  const { Heat, fault } = part;
+  return html`<details open=${shown} onToggle=${(event) => turn(event.target.open)}><summary>By weekday and hour
+    </summary>${shown && fault ? html`<${Fault} fault=${fault} />` : null}
+    ${shown && Heat ? html`<${Heat} queue=${queue} />` : null}</details>`;
 }
 
 function Chart({ queue, period }) {

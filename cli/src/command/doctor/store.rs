@@ -72,12 +72,19 @@ fn finding(remark: Remark, url: &str) -> Finding {
     match command {
         // A statement of the database.
         Some(command) if url.starts_with("postgres") && !command.starts_with("ojs ") && !command.starts_with("timedatectl") => {
-            let database = url.split('?').next().unwrap_or(url);
-            found.cleared_by(format!("psql '{database}' -c '{}'", command.replace('\'', "'\\''")))
+            found.cleared_by(psql(url.split('?').next().unwrap_or(url), &command))
         }
         Some(command) => found.cleared_by(command),
         None => found,
     }
+}
+
+/// The command that sends statements to a database. ALTER SYSTEM is refused beside other statements of the same `-c`.
+fn psql(database: &str, statements: &str) -> String {
+    let apart = statements.starts_with("ALTER SYSTEM ");
+    let parts = if apart { statements.split("; ").collect() } else { vec![statements] };
+    let quoted = parts.iter().map(|part| format!(" -c '{}'", part.replace('\'', "'\\''")));
+    format!("psql '{database}'{}", quoted.collect::<String>())
 }
 
 /// The disk and the file system that hold a file.

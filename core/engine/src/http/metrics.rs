@@ -10,6 +10,7 @@ use crate::engine::Engine;
 use crate::features::admin::commands::ReadGauges;
 use crate::features::limits::commands::ListLimits;
 use crate::features::limits::metrics::MAX_KEYS;
+use crate::features::limits::records::LimitPage;
 use crate::features::trains::commands::CountTrains;
 use crate::features::webhooks::commands::ListSubscriptions;
 use crate::http::reply::Failure;
@@ -30,7 +31,8 @@ impl Engine {
 async fn gathered(engine: &Engine) -> Result<String, Failure> {
     let now = engine.now().as_millis();
     let gauges = engine.query(ReadGauges { now }).await?;
-    let (limits, _) = engine.query(ListLimits { key: None, limit: MAX_KEYS, offset: 0, at: engine.now() }).await?;
+    let page = LimitPage { limit: MAX_KEYS, ..LimitPage::default() };
+    let (limits, _) = engine.query(ListLimits { key: None, page, at: engine.now() }).await?;
     let extensions = Extensions {
         trains: engine.query(CountTrains).await?,
         subscriptions: engine.query(ListSubscriptions).await?.len(),

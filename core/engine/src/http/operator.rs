@@ -8,6 +8,49 @@ use crate::http::terms::invalid;
 /// Largest page of the admin plane (extensions section 0.3).
 pub(crate) const MAX_PAGE: usize = 100;
 
+/// What the cursors of lists begin with that go on behind a name: a number is the place of an older list.
+const NAME_CURSOR: &str = "n.";
+
+/// The name behind which a list goes on: `cursor`, which is the `next_cursor` of the page before.
+pub(crate) fn name_cursor(params: &Params) -> Result<Option<&str>, OjsError> {
+    let Some(text) = params.get("cursor") else { return Ok(None) };
+    text.strip_prefix(NAME_CURSOR).ok_or_else(wrong_cursor).map(Some)
+}
+
+/// A cursor that no list has given out.
+pub(crate) fn wrong_cursor() -> OjsError {
+    invalid("cursor", "cursor must be the next_cursor of the page before.".to_owned())
+}
+
+/// `limit`, and where a page of a list in the order of names begins: behind the name in `cursor`, or at `offset`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NamedPage<'a> {
+    pub(crate) limit: usize,
+    pub(crate) offset: usize,
+    pub(crate) behind: Option<&'a str>,
+}
+
+impl<'a> NamedPage<'a> {
+    pub(crate) fn of(params: &'a Params, max: usize) -> Result<Self, OjsError> {
+        if let Some(name) = params.get("cursor").and_then(|text| text.strip_prefix(NAME_CURSOR)) {
+            return Ok(Self { limit: params.limit(max)?, offset: 0, behind: Some(name) });
+        }
+        let (limit, offset) = params.page(max)?;
+        Ok(Self { limit, offset, behind: None })
+    }
+
+    /// Cuts off the record that shows that there are more; the `pagination` object.
+    pub(crate) fn cut<T>(self, rows: &mut Vec<T>, total: usize, name: impl Fn(&T) -> String) -> Value {
+        let has_more = rows.len() > self.limit;
+        rows.truncate(self.limit);
+        let mut object = json!({"total": total, "limit": self.limit, "offset": self.offset, "has_more": has_more});
+        if let (Some(last), true, Some(object)) = (rows.last(), has_more, object.as_object_mut()) {
+            object.insert("next_cursor".into(), json!(format!("{NAME_CURSOR}{}", name(last))));
+        }
+        object
+    }
+}
+
 /// `page` and `per_page` of a list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paging {
@@ -29,6 +72,31 @@ impl Paging {
     pub(crate) fn object(self, total: usize) -> Value {
         let has_more = self.offset().saturating_add(self.per_page) < total;
         json!({"total": total, "page": self.page, "per_page": self.per_page, "has_more": has_more})
+    }
+
+    /// A page of a list in the order of names, and its `pagination` object. `rows` begin where the page does, and are
+    /// one more than it has where there are more.
+    pub(crate) fn of_names<T>(self, mut rows: Vec<T>, total: usize, name: impl Fn(&T) -> &str) -> (Vec<T>, Value) {
+        let has_more = rows.len() > self.per_page;
+        rows.truncate(self.per_page);
+        let next = rows.last().filter(|_| has_more).map(|last| format!("{NAME_CURSOR}{}", name(last)));
+        let pagination = json!({
+            "total": total, "page": self.page, "per_page": self.per_page, "has_more": has_more, "next_cursor": next,
+        });
+        (rows, pagination)
+    }
+
+    /// The same of a list that is at hand as a whole, in any order.
+    pub(crate) fn of_all<T>(
+        self,
+        params: &Params,
+        mut all: Vec<T>,
+        name: impl Fn(&T) -> &str,
+    ) -> Result<(Vec<T>, Value), OjsError> {
+        let (total, behind) = (all.len(), name_cursor(params)?);
+        all.sort_by(|one, other| name(one).cmp(name(other)));
+        let first = behind.map_or(self.offset(), |behind| all.partition_point(|item| name(item) <= behind));
+        Ok(self.of_names(all.into_iter().skip(first).take(self.per_page + 1).collect(), total, name))
     }
 
     /// One page of a short list.

@@ -16,6 +16,8 @@ use crate::store::rows::{JobFilter, JobSort};
 pub const STEP: usize = 5_000;
 /// Most rows that a count examines, and a numbered page at a time.
 pub const LOOK: usize = 20_000;
+/// Up to so many jobs of a state, reading and sorting all of them is cheaper than looking for them among the finished ones.
+pub const FEW: i64 = 20_000;
 /// Most rows that a numbered page may skip.
 pub const MAX_OFFSET: usize = 10_000;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 use ojs_engine::EventFilter;
 use ojs_engine::command::{Cancel, ListLimits, OverrideLimit};
 use ojs_engine::job::JobView;
-use ojs_engine::limit::LimitView;
+use ojs_engine::limit::{LimitPage, LimitView};
 use ojs_model::rate_limit::{Limits, OnLimit};
 use ojs_model::{JobId, JobState, Timestamp};
 use serde_json::{Value, json};
@@ -50,7 +50,8 @@ fn ids(jobs: &[JobView]) -> Vec<JobId> {
 
 async fn keys(b: &Bench, key: &str) -> Vec<LimitView> {
     let at = Timestamp::from_millis(b.now());
-    b.engine.store().query(ListLimits { key: Some(key.to_owned()), limit: 10, offset: 0, at }).await.unwrap().0
+    let page = LimitPage { limit: 10, ..LimitPage::default() };
+    b.engine.store().query(ListLimits { key: Some(key.to_owned()), page, at }).await.unwrap().0
 }
 
 const ONE: &str = r#"{"key":"k","concurrency":1}"#;

@@ -274,7 +274,8 @@ async fn dead_letters_and_workflows_go_on_by_cursors(b: Bench) {
 }
 
 async fn a_wrong_cursor_is_refused(b: Bench) {
-    for path in ["/admin/jobs", "/dead-letter", "/admin/dead-letter", "/admin/workflows"] {
+    let names = ["/admin/queues", "/admin/workers", "/admin/tenants", "/admin/trains", "/cron", "/rate-limits"];
+    for path in ["/admin/jobs", "/dead-letter", "/admin/dead-letter", "/admin/workflows"].into_iter().chain(names) {
         for wrong in ["k1", "x", "k1.2.3"] {
             let (status, answer) = b.http("GET", &format!("{path}?cursor={wrong}"), "").await;
             assert_eq!((status, &answer["error"]["details"]["field"]), (400, &Value::from("cursor")), "{path} {wrong}");

@@ -47,6 +47,7 @@ mod lists;
 mod model;
 mod nodes;
 mod observability;
+mod page_budget;
 mod pairwise;
 mod passed;
 mod pools;

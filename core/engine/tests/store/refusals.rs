@@ -8,6 +8,7 @@ use ojs_engine::command::{
 };
 use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
+use ojs_engine::limit::LimitPage;
 use ojs_engine::rows::{Directive, JobFilter, QueueRow};
 use ojs_engine::store::seam::Store;
 use ojs_engine::typed::{Submission, Submitted};
@@ -46,10 +47,11 @@ pub async fn digest_of(store: &dyn Store, now: i64) -> Digest {
     let filter = JobFilter { limit: 1000, ascending: true, ..JobFilter::default() };
     let jobs = store.query(ListJobs(filter)).await.unwrap().jobs;
     let at = Timestamp::from_millis(now);
-    let limits = format!("{:?}", store.query(ListLimits { key: None, limit: 100, offset: 0, at }).await.unwrap());
+    let page = LimitPage { limit: 100, ..LimitPage::default() };
+    let limits = format!("{:?}", store.query(ListLimits { key: None, page, at }).await.unwrap());
     let crons = format!("{:?}", store.query(ListCrons).await.unwrap());
     let workers = store.query(ListWorkers).await.unwrap();
-    let all = ListTrains { state: None, limit: 100, offset: 0 };
+    let all = ListTrains { state: None, limit: 100, offset: 0, behind: None };
     let trains = format!("{:?}", store.query(all).await.unwrap());
     Digest { trains, queues, counts, jobs, limits, crons, workers: workers.len() }
 }

@@ -15,7 +15,7 @@ use crate::store::rows::{Directive, WorkerRow};
 
 type Held = (WorkerRow, usize);
 
-/// `GET /admin/workers?state&page&per_page`
+/// `GET /admin/workers?state&page&per_page&cursor`
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let paging = Paging::of(&params)?;
@@ -27,8 +27,8 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     });
     let wanted: Vec<&Held> =
         workers.iter().filter(|held| params.get("state").is_none_or(|word| word == state(held, now))).collect();
-    let pagination = paging.object(wanted.len());
-    let items: Vec<Value> = paging.cut(wanted).map(|held| describe(held, now)).collect();
+    let (wanted, pagination) = paging.of_all(&params, wanted, |(worker, _)| &worker.id)?;
+    let items: Vec<Value> = wanted.into_iter().map(|held| describe(held, now)).collect();
     Ok(Json::ok(json!({"items": items, "summary": summary, "pagination": pagination}).to_string()))
 }
 

@@ -17,7 +17,7 @@ use crate::features::crons::commands::{DeleteCron, GetCron, ListCrons, PutCron, 
 use crate::features::crons::records::{CronRow, Overlap};
 use crate::http::caller::Asker;
 use crate::http::jobs::wrapped as job_text;
-use crate::http::page::pagination;
+use crate::http::operator::NamedPage;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, parse, read_body};
 
@@ -168,16 +168,21 @@ pub async fn put(State(engine): State<Engine>, asker: Asker, headers: HeaderMap,
 
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
-    let (limit, offset) = params.page(MAX_PAGE)?;
+    let part = NamedPage::of(&params, MAX_PAGE)?;
     let enabled = params.flag("enabled")?;
     let rows = engine.query(ListCrons).await?;
-    let rows: Vec<&CronRow> = rows.iter().filter(|row| enabled.is_none_or(|enabled| enabled == row.enabled)).collect();
-    let page = rows.iter().skip(offset).take(limit).map(|row| describe(row, &engine)).collect::<Vec<_>>().join(",");
+    let mut rows: Vec<&CronRow> = rows.iter().filter(|row| enabled.is_none_or(|enabled| enabled == row.enabled)).collect();
+    rows.sort_by(|one, other| one.name.cmp(&other.name));
+    let total = rows.len();
+    let first = part.behind.map_or(part.offset, |behind| rows.partition_point(|row| *row.name <= *behind));
+    let mut rows: Vec<&CronRow> = rows.into_iter().skip(first).take(part.limit + 1).collect();
+    let pagination = part.cut(&mut rows, total, |row| row.name.to_string());
+    let page = rows.iter().map(|row| describe(row, &engine)).collect::<Vec<_>>().join(",");
     let mut out = String::from("{");
     push_member(&mut out, "crons", &format!("[{page}]"));
     push_member(&mut out, "cron_jobs", &format!("[{page}]"));
-    push_bare(&mut out, "count", rows.len());
-    push_member(&mut out, "pagination", &pagination(rows.len(), limit, offset).to_string());
+    push_bare(&mut out, "count", total);
+    push_member(&mut out, "pagination", &pagination.to_string());
     out.push('}');
     Ok(Json::ok(out))
 }

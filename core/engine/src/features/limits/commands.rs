@@ -3,7 +3,7 @@ use ojs_model::Timestamp;
 use ojs_model::rate_limit::Limits;
 
 use crate::error::Applied;
-use crate::features::limits::records::LimitView;
+use crate::features::limits::records::{LimitPage, LimitView};
 use crate::features::limits::rules::view;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
@@ -35,10 +35,8 @@ impl Command for OverrideLimit {
 pub struct ListLimits {
     /// The key.
     pub key: Option<String>,
-    /// Page size.
-    pub limit: usize,
-    /// Keys to skip.
-    pub offset: usize,
+    /// Which of them.
+    pub page: LimitPage,
     /// The time to look at windows.
     pub at: Timestamp,
 }
@@ -50,8 +48,8 @@ impl Query for ListLimits {
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
         let (rows, total) = match tables.names().scope.id().cloned() {
             // Keys without a tenant are shared by all tenants: what uses them is not for one of these to see.
-            Some(tenant) => tables.limits_of(&tenant, self.key.as_deref(), self.limit, self.offset)?,
-            None => tables.limits(self.key.as_deref(), self.limit, self.offset)?,
+            Some(tenant) => tables.limits_of(&tenant, self.key.as_deref(), &self.page)?,
+            None => tables.limits(self.key.as_deref(), &self.page)?,
         };
         let views = rows.into_iter().map(|row| view(tables, row, self.at)).collect::<Result<_, _>>()?;
         Ok((views, total))

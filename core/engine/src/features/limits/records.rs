@@ -166,6 +166,17 @@ impl ParkedQueue {
     }
 }
 
+/// Which keys of a list.
+#[derive(Debug, Clone, Default)]
+pub struct LimitPage {
+    /// Most keys.
+    pub limit: usize,
+    /// Keys to skip.
+    pub offset: usize,
+    /// Only those behind this key of this tenant.
+    pub behind: Option<(String, String)>,
+}
+
 /// Jobs of keys. Sees what its own transaction has changed.
 pub trait LimitTables {
     /// Queues with jobs of a key that the limit alone holds: those that stand in the lines of keys, or the others.
@@ -219,25 +230,35 @@ pub trait KeyTables: RecordTables {
     }
 
     /// A page of keys by name, and how many there are in all. With `key`, only those of that name.
-    fn limits(&mut self, key: Option<&str>, limit: usize, offset: usize) -> Result<(Vec<LimitRow>, usize)> {
+    fn limits(&mut self, key: Option<&str>, page: &LimitPage) -> Result<(Vec<LimitRow>, usize)> {
         let mut all = Scan::over(LimitRow::NAME);
         if let Some(key) = &key {
             all = all.under(key);
         }
+        let place = page.behind.as_ref().map(|(key, tenant)| (key.as_str(), tenant.as_str()));
+        let mut some = all.clone().limit(page.limit).skip(page.offset);
+        if let Some(place) = &place {
+            some = some.after(place);
+        }
         let mut records = Records::of(self);
-        Ok((records.scan(&all.clone().limit(limit).skip(offset))?, records.count(&all)?))
+        Ok((records.scan(&some)?, records.count(&all)?))
     }
 
     /// The same of one tenant.
-    fn limits_of(&mut self, tenant: &str, key: Option<&str>, limit: usize, offset: usize) -> Result<(Vec<LimitRow>, usize)> {
+    fn limits_of(&mut self, tenant: &str, key: Option<&str>, page: &LimitPage) -> Result<(Vec<LimitRow>, usize)> {
         if let Some(key) = key {
             let found: Vec<LimitRow> = self.find_limit(tenant, key)?.into_iter().collect();
             let total = found.len();
             return Ok((found, total));
         }
         let all = Scan::over(LimitRow::TENANT).under(&tenant);
+        let key = page.behind.as_ref().map(|(key, _)| key.as_str());
+        let mut some = all.clone().limit(page.limit).skip(page.offset);
+        if let Some(key) = &key {
+            some = some.above(key);
+        }
         let mut records = Records::of(self);
-        Ok((records.scan(&all.clone().limit(limit).skip(offset))?, records.count(&all)?))
+        Ok((records.scan(&some)?, records.count(&all)?))
     }
 
     /// Keys that time has opened.

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
 use crate::features::limits::commands::{ListLimits, OverrideLimit};
-use crate::features::limits::records::{LimitView, StoredLimits};
-use crate::http::page::pagination;
+use crate::features::limits::records::{LimitPage, LimitView, StoredLimits};
+use crate::http::operator::{NamedPage, wrong_cursor};
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, parse, read_body};
 
@@ -19,17 +19,25 @@ const MAX_PAGE: usize = 200;
 /// `GET /rate-limits`.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
-    let (limit, offset) = params.page(MAX_PAGE)?;
-    let (views, total) = engine.query(ListLimits { key: None, limit, offset, at: engine.now() }).await?;
+    let part = NamedPage::of(&params, MAX_PAGE)?;
+    let behind = match part.behind {
+        Some(name) => Some(name.split_once('/').ok_or_else(wrong_cursor)?),
+        None => None,
+    };
+    let behind = behind.map(|(tenant, key)| (key.to_owned(), tenant.to_owned()));
+    let page = LimitPage { limit: part.limit + 1, offset: part.offset, behind };
+    let (mut views, total) = engine.query(ListLimits { key: None, page, at: engine.now() }).await?;
+    // No tenant has a slash in its name; a key may have.
+    let pagination = part.cut(&mut views, total, |view| format!("{}/{}", view.row.tenant, view.row.key));
     let items: Vec<Value> = views.iter().map(describe).collect();
-    Ok(Json::ok(json!({"items": items, "pagination": pagination(total, limit, offset)}).to_string()))
+    Ok(Json::ok(json!({"items": items, "pagination": pagination}).to_string()))
 }
 
 /// `GET /rate-limits/{key}?tenant=`: the key without a tenant first, those of tenants under `partitions`.
 pub async fn get(State(engine): State<Engine>, Path(key): Path<String>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
-    let wanted = ListLimits { key: Some(key.clone()), limit: MAX_PAGE, offset: 0, at: engine.now() };
-    let (mut views, _) = engine.query(wanted).await?;
+    let page = LimitPage { limit: MAX_PAGE, ..LimitPage::default() };
+    let (mut views, _) = engine.query(ListLimits { key: Some(key.clone()), page, at: engine.now() }).await?;
     if let Some(tenant) = params.get("tenant") {
         views.retain(|view| &*view.row.tenant == tenant);
     }

@@ -16,15 +16,15 @@ use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
 use crate::store::rows::{Counts, QueueRow};
 
-/// `GET /admin/queues?page&per_page`
+/// `GET /admin/queues?page&per_page&cursor`
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let paging = Paging::of(&params)?;
-    let queues = engine.query(CountQueues).await?;
-    let (pagination, now) = (paging.object(queues.len()), engine.now().as_millis());
+    let (queues, pagination) = paging.of_all(&params, engine.query(CountQueues).await?, |(queue, _)| &queue.name)?;
+    let now = engine.now().as_millis();
     let rows = recent(&engine).await?;
     let described = |(queue, counts): &(QueueRow, Counts)| Value::from(item(queue, counts, &pace(&rows, queue.num, now)));
-    let items: Vec<Value> = paging.cut(&queues).map(described).collect();
+    let items: Vec<Value> = queues.iter().map(described).collect();
     Ok(Json::ok(json!({"items": items, "pagination": pagination}).to_string()))
 }
 

@@ -139,6 +139,8 @@ pub struct ListTenants {
     pub limit: usize,
     /// Tenants to skip.
     pub offset: usize,
+    /// Only those behind this id.
+    pub behind: Option<String>,
 }
 
 impl Query for ListTenants {
@@ -146,7 +148,7 @@ impl Query for ListTenants {
     type Reply = (Vec<TenantView>, usize);
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
-        let (rows, total) = tables.list_tenants(self.limit, self.offset)?;
+        let (rows, total) = tables.list_tenants(self.behind.as_deref(), self.limit, self.offset)?;
         let views = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
         Ok((views, total))
     }

@@ -12,18 +12,21 @@ use crate::features::tenants::noisy::GetTenantPace;
 use crate::features::tenants::noisy_routes::per_minute;
 use crate::features::tenants::quota::Quota;
 use crate::http::call::Call;
-use crate::http::operator::Paging;
+use crate::http::operator::{Paging, name_cursor};
 use crate::http::page::{by_state, stamp};
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
 use crate::store::rows::depth;
 
-/// `GET /admin/tenants?page&per_page`.
+/// `GET /admin/tenants?page&per_page&cursor`.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
-    let paging = Paging::of(&Params::parse(query.as_deref())?)?;
-    let (views, total) = engine.query(ListTenants { limit: paging.per_page, offset: paging.offset() }).await?;
+    let params = Params::parse(query.as_deref())?;
+    let (paging, behind) = (Paging::of(&params)?, name_cursor(&params)?.map(str::to_owned));
+    let offset = if behind.is_some() { 0 } else { paging.offset() };
+    let (views, total) = engine.query(ListTenants { limit: paging.per_page + 1, offset, behind }).await?;
+    let (views, pagination) = paging.of_names(views, total, |view| &view.row.id);
     let items: Vec<Value> = views.iter().map(describe).collect();
-    Ok(Json::ok(json!({"items": items, "pagination": paging.object(total)}).to_string()))
+    Ok(Json::ok(json!({"items": items, "pagination": pagination}).to_string()))
 }
 
 /// `GET /admin/tenants/{id}`.

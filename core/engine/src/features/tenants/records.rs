@@ -305,10 +305,14 @@ pub trait TenantTables: RecordTables {
     }
 
     /// A page of tenants by id, and how many there are in all.
-    fn list_tenants(&mut self, limit: usize, offset: usize) -> Result<(Vec<TenantRow>, usize)> {
+    fn list_tenants(&mut self, behind: Option<&str>, limit: usize, offset: usize) -> Result<(Vec<TenantRow>, usize)> {
         let all = Scan::over(TenantRow::ID).only("deleted_at", &0_i64);
+        let mut page = all.clone().skip(offset).limit(limit);
+        if let Some(id) = &behind {
+            page = page.above(id);
+        }
         let mut records = Records::<TenantRow, _>::of(self);
-        Ok((records.scan(&all.clone().skip(offset).limit(limit))?, records.count(&all)?))
+        Ok((records.scan(&page)?, records.count(&all)?))
     }
 
     /// Tenants whose held jobs may have to be let go.

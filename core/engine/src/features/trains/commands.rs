@@ -80,6 +80,8 @@ pub struct ListTrains {
     pub limit: usize,
     /// Trains to skip.
     pub offset: usize,
+    /// Only those behind this id. Not for held ones, which have another order.
+    pub behind: Option<String>,
 }
 
 impl Query for ListTrains {
@@ -88,7 +90,7 @@ impl Query for ListTrains {
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
         let tenant = tenant_in(tables);
-        let (rows, total) = tables.trains(tenant, self.state, self.limit, self.offset)?;
+        let (rows, total) = tables.trains(tenant, self.state, self.behind.as_deref(), self.limit, self.offset)?;
         let mut page = Vec::with_capacity(rows.len());
         for row in rows {
             let cars = tables.count_cars(row.num, i64::MAX)?;

@@ -211,14 +211,25 @@ pub trait TrainTables: RecordTables {
     }
 
     /// A page of trains by id, or of those in one state, and how many there are in all.
-    fn trains(&mut self, tenant: i64, state: Option<TrainState>, limit: usize, offset: usize) -> Result<(Vec<TrainRow>, usize)> {
+    fn trains(
+        &mut self,
+        tenant: i64,
+        state: Option<TrainState>,
+        behind: Option<&str>,
+        limit: usize,
+        offset: usize,
+    ) -> Result<(Vec<TrainRow>, usize)> {
         let all = match &state {
             None => Scan::over(TrainRow::NAME).under(&tenant),
             Some(TrainState::Held) => Scan::over(TrainRow::HELD).only("tenant", &tenant),
             Some(state) => Scan::over(TrainRow::NAME).under(&tenant).only("state", state),
         };
+        let mut page = all.clone().limit(limit).skip(offset);
+        if let Some(id) = &behind {
+            page = page.above(id);
+        }
         let mut records = Records::of(self);
-        Ok((records.scan(&all.clone().limit(limit).skip(offset))?, records.count(&all)?))
+        Ok((records.scan(&page)?, records.count(&all)?))
     }
 
     /// Trains with a larger number, in order.

@@ -32,7 +32,7 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     let params = Params::parse(query.as_deref())?;
     let (limit, offset) = params.page(MAX_PAGE)?;
     let state = state(&params)?;
-    let (trains, total) = engine.query(ListTrains { state, limit, offset }).await?;
+    let (trains, total) = engine.query(ListTrains { state, limit, offset, behind: None }).await?;
     let trains: Vec<Value> = trains.iter().map(|(row, cars)| outline(row, *cars)).collect();
     let page = pagination(total, limit, offset);
     Ok(Json::ok(json!({"trains": trains, "count": total, "pagination": page}).to_string()))

@@ -69,6 +69,8 @@ struct Figures {
     connections: (i64, i64),
     /// The same of this database; -1 for no bound.
     own: (i64, i64),
+    /// The name of this database, quoted where SQL wants that.
+    database: String,
 }
 
 /// Asks for them, and by how many milliseconds the clock of the database differs from ours.
@@ -86,6 +88,7 @@ fn figures(db: &mut Db) -> Result<(Figures, i64)> {
         unlogged: get(row, 2)?,
         connections: (get(row, 3)?, get(row, 4)?),
         own: (get(row, 5)?, get(row, 6)?),
+        database: get(row, 7)?,
     };
     Ok((figures, skew))
 }
@@ -117,10 +120,11 @@ fn connections(found: &Figures) -> Remark {
     if full(found.own) {
         let (taken, most) = found.own;
         return Remark::wrong("connections", format!("{taken} of the {most} that this database may have are taken"))
-            .cleared_by("ALTER DATABASE CURRENT CONNECTION LIMIT -1");
+            .cleared_by(format!("ALTER DATABASE {} CONNECTION LIMIT -1", found.database));
     }
     if full(found.connections) {
-        return Remark::wrong("connections", format!("{connections} of {most} are taken: raise max_connections or use a pooler"))
+        let advice = "use a pooler, or raise max_connections and start PostgreSQL again";
+        return Remark::wrong("connections", format!("{connections} of {most} are taken: {advice}"))
             .cleared_by(format!("ALTER SYSTEM SET max_connections = {}", most.saturating_mul(2)));
     }
     Remark::fine("connections", format!("{connections} of {most}"))

@@ -1,8 +1,8 @@
 //! The statements of selections in PostgreSQL.
 //!
 //! Indexed are available jobs by queue, scheduled, retryable and active ones by time, pending, cancelled and discarded
-//! ones by partial indexes. Lists of completed jobs and of all states run backwards from the newest job and stop when
-//! the page is full.
+//! ones by partial indexes. Lists of completed jobs, of many jobs of a state without an index in the order of the list,
+//! and of all states run backwards from the newest job and stop when the page is full.
 
 use ojs_model::JobState;
 use ojs_model::lazy::Lazy;
@@ -13,10 +13,10 @@ use super::params::Param;
 use super::rows::{get, read_job};
 use crate::error::Result;
 use crate::kernel::job::JobRow;
-use crate::store::listing::{Dialect, Walk};
+use crate::store::listing::{Dialect, FEW, Walk};
 use crate::store::names::NameTables;
 use crate::store::record::Param as Value;
-use crate::store::rows::JobFilter;
+use crate::store::rows::{JobFilter, JobSort};
 use crate::store::selection::{Selection, counting, counting_once};
 
 /// `oldest` for a connection that may not lock rows.
@@ -52,18 +52,37 @@ fn text_of(wanted: &Selection<'_>, writes: bool) -> Option<&'static str> {
 }
 
 /// The statement of a list for one state and order. The state is written into the text, because the planner uses the
-/// partial index of a state only then.
-fn listing(filter: &JobFilter) -> String {
-    let of_one = filter.tenant.is_some_and(|tenant| tenant != 0);
-    let (known, compared) = match filter.state {
-        None => ("TRUE".to_owned(), "TRUE".to_owned()),
-        Some(JobState::Active) => ("state = 3 AND seq IN (SELECT seq FROM ojs_active)".to_owned(), "TRUE".to_owned()),
-        Some(JobState::Completed) => ("TRUE".to_owned(), "state = 4".to_owned()),
-        Some(state) => (format!("place = {}", state as u8), "TRUE".to_owned()),
-    };
-    // A tenant's jobs have an index of their own.
-    let known = if of_one { format!("{known} AND tenant > 0 AND tenant = $8::bigint") } else { known };
-    filter.statement(sql!("jobs"), "ojs_runs", &Walk { from: "ojs_runs", known, compared }, DIALECT)
+/// partial index of a state only then. `few` as [`PostgresTables::is_few`] says.
+fn listing(filter: &JobFilter, few: bool) -> String {
+    let (mut known, mut compared, mut from) = ("TRUE".to_owned(), "TRUE".to_owned(), "ojs_runs".to_owned());
+    match filter.state {
+        None => {}
+        // An array is made before the list is planned: a join with the list was planned as a walk through all jobs.
+        Some(JobState::Active) => "state = 3 AND seq = ANY (ARRAY(SELECT seq FROM ojs_active))".clone_into(&mut known),
+        Some(JobState::Completed) => "state = 4".clone_into(&mut compared),
+        Some(state) if !is_apart(filter, state) => known = format!("place = {}", state as u8),
+        // OFFSET 0 has the jobs read by the index of their state: in the order of the list, which the planner would
+        // choose to fill one page, they may come after all finished ones.
+        Some(state) if few => {
+            from = format!("(SELECT * FROM ojs_runs WHERE place = {} OFFSET 0) AS ojs_runs", state as u8);
+        }
+        Some(state) => compared = format!("place = {}", state as u8),
+    }
+    if is_of_one(filter) {
+        known.push_str(" AND tenant > 0 AND tenant = $8::bigint");
+    }
+    filter.statement(sql!("jobs"), "ojs_runs", &Walk { from: &from, known, compared }, DIALECT)
+}
+
+/// Whether a list is of one tenant, whose jobs have an index of their own.
+fn is_of_one(filter: &JobFilter) -> bool {
+    filter.tenant.is_some_and(|tenant| tenant != 0)
+}
+
+/// Whether the jobs of this state have no index in the order of the list.
+fn is_apart(filter: &JobFilter, state: JobState) -> bool {
+    let by_time = matches!(state, JobState::Scheduled | JobState::Available | JobState::Retryable);
+    by_time && filter.sort == JobSort::Created && !is_of_one(filter)
 }
 
 /// How values are written.
@@ -74,6 +93,13 @@ fn bound<'a>(params: &'a [Value<'a>]) -> Vec<&'a dyn Param> {
 }
 
 impl PostgresTables {
+    /// Whether so few jobs are in the state of a list that all of them may be read and sorted.
+    fn is_few(&mut self, filter: &JobFilter) -> Result<bool> {
+        let Some(state) = filter.state.filter(|state| is_apart(filter, *state)) else { return Ok(false) };
+        let rows = self.query(sql!("jobs_in_state"), &[&i64::from(state as u8)])?;
+        Ok(rows.first().map_or(Ok(0), |row| get::<i64>(row, 0))? <= FEW)
+    }
+
     pub(super) fn selected(&mut self, wanted: &Selection<'_>, most: usize) -> Result<Vec<JobRow>> {
         if let Selection::OfTenant { queue, .. } | Selection::OfSet { queue, .. } = wanted {
             // Jobs read ahead for other claims of this transaction would be found again: those claims read anew.
@@ -92,7 +118,8 @@ impl PostgresTables {
         self.flush()?;
         let Some(text) = text_of(wanted, self.writes()) else {
             let Selection::Listed(filter) = wanted else { return Ok(Vec::new()) };
-            let answers = self.ask(&[Ask::once(&listing(filter), &params)])?;
+            let few = self.is_few(filter)?;
+            let answers = self.ask(&[Ask::once(&listing(filter, few), &params)])?;
             return answers.iter().flat_map(|answer| &answer.rows).map(read_job).collect();
         };
         if matches!(wanted, Selection::Heads { .. } | Selection::Running { .. } | Selection::Waiting { .. }) {
@@ -109,7 +136,8 @@ impl PostgresTables {
         self.flush()?;
         let rows = match (text_of(wanted, false), wanted) {
             (None, Selection::Listed(filter)) => {
-                let answers = self.ask(&[Ask::once(&counting(&listing(filter)), &params)])?;
+                let few = self.is_few(filter)?;
+                let answers = self.ask(&[Ask::once(&counting(&listing(filter, few)), &params)])?;
                 answers.into_iter().flat_map(|answer| answer.rows).collect()
             }
             (text, _) => self.query(counting_once(text.unwrap_or_default()), &params)?,

@@ -9,12 +9,10 @@ use ojs_model::JobState;
 
 use super::SqliteTables;
 use crate::error::Result;
-use crate::store::listing::{Dialect, Walk};
+use crate::store::listing::{Dialect, FEW, Walk};
 use crate::store::rows::{JobFilter, JobSort};
 use crate::store::selection::Selection;
 
-/// Up to so many jobs of a state, reading and sorting all of them is cheaper than looking for them among the finished ones.
-const FEW: i64 = 20_000;
 /// How values are written.
 const DIALECT: Dialect = Dialect { sign: "?", integer: "" };
 

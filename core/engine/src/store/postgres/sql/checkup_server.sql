@@ -5,4 +5,5 @@ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint,
        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
        current_setting('max_connections')::bigint,
        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND datname = current_database()),
-       (SELECT datconnlimit::bigint FROM pg_database WHERE datname = current_database())
+       (SELECT datconnlimit::bigint FROM pg_database WHERE datname = current_database()),
+       quote_ident(current_database())
