@@ -55,7 +55,8 @@ class WorkerTest {
         worker(concurrency = 8).register("block") {
             most.accumulateAndGet(now.incrementAndGet(), ::maxOf)
             all.countDown()
-            all.await() // on a thread: all eight are in it at the same time
+            // On a thread, in a monitor: all eight wait at the same time, on however few processors.
+            synchronized(Any()) { all.await() }
             now.decrementAndGet()
         }.start()
         val jobs = client.enqueueBatch(List(24) { job("block", it, queue = queue) })
