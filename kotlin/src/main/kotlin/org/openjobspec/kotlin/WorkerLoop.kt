@@ -75,7 +75,9 @@ internal class WorkerLoop(
             broken(e)
         } finally {
             completions.close()
-            // Handlers that did not listen to their cancellation: what they do changes nothing any more.
+            // Handlers that did not listen to their cancellation, or have not heard of it yet: what they do changes
+            // nothing any more.
+            running.values.forEach { it.cancel(CancelReason.SHUTDOWN) }
             scope.cancel()
             try {
                 Runtime.getRuntime().removeShutdownHook(exitHook)

@@ -2,7 +2,6 @@ package org.openjobspec.kotlin
 
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
-import java.util.concurrent.atomic.AtomicReference
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.minutes
 import kotlin.time.Duration.Companion.seconds
@@ -139,7 +138,7 @@ class WorkerTest {
     fun stopLetsHandlersFinishAndCancelsThemWhenTheGracePeriodIsOver() = bench {
         val began = CompletableDeferred<Unit>()
         val go = CompletableDeferred<Unit>()
-        val ended = AtomicReference<CancelReason?>()
+        val ended = CompletableDeferred<CancelReason?>()
         val patient = worker(gracePeriod = 10.minutes).register("finish") { began.complete(Unit); go.await() }.start()
         val job = client.enqueue("finish", queue = queue)
         withTimeout(PATIENCE) { began.await() }
@@ -155,13 +154,13 @@ class WorkerTest {
             try {
                 awaitCancellation()
             } finally {
-                ended.set(ctx.cancelReason)
+                ended.complete(ctx.cancelReason)
             }
         }.start()
         val left = client.enqueue("hang", queue = queue)
         withTimeout(PATIENCE) { hurried.await() }
         second.stop(Duration.ZERO)
-        assertEquals(CancelReason.SHUTDOWN, ended.get())
+        assertEquals(CancelReason.SHUTDOWN, withTimeout(PATIENCE) { ended.await() })
         val back = client.getJob(left.id)
         assertEquals("available" to 0, back.state to (back["failures"] as? Number ?: 0).toInt())
     }
