@@ -30,6 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 LOGS = ROOT / "target" / "test-logs"
 PYTHON = ROOT / ".venv" / "bin" / "python"
+UNIFFI = "libojs_uniffi.dylib" if sys.platform == "darwin" else "libojs_uniffi.so"
 
 # Logs are read later, by people and by count().
 ENVIRONMENT = os.environ | {"CARGO_TERM_COLOR": "never", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1", "OJS_TEST_LOGS": str(LOGS)}
@@ -132,6 +133,9 @@ def suites() -> list[Suite]:
         Suite("dependencies", "lint", ["python3", "scripts/dependencies.py"]),
         Suite("python-build", "build", [*built, "scripts/python.sh"], needs=("build",)),
         Suite("mypy", "lint", [str(PYTHON), "-m", "mypy", "--config-file", "python/pyproject.toml", "python/openjobspec"],
+              needs=("python-build",)),
+        Suite("swift", "lint",
+              [str(PYTHON), "scripts/swift_syntax.py", *(str(TARGET / "release" / name) for name in ("xtask", UNIFFI))],
               needs=("python-build",)),
         Suite("node-build", "build", [*built, "scripts/node.sh"], needs=("build",)),
         Suite("node-types", "lint", ["node", "node/node_modules/typescript/bin/tsc", "--noEmit", "-p", "node/test/types"], needs=("node-build",)),

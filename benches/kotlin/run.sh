@@ -27,4 +27,6 @@ if [ -n "$stale" ]; then
     -jvm-target 17 -no-stdlib -no-reflect -nowarn -cp "$jars" -d "$classes" benches/kotlin/Noop.kt >&2
   touch "$classes"
 fi
+# Without the compiler and its reflection, which programs do not have: by reflection, types are looked at slowly.
+jars=$(tr : '\n' <<<"$jars" | grep -v -e /kotlin-compiler -e /kotlin-reflect -e /kotlin-script -e /kotlin-daemon | paste -sd :)
 exec "$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED -cp "$classes:$jars" "${properties[@]}" NoopKt "$2" "$3"

@@ -90,8 +90,9 @@ def old_glibc(packages: Path, tools: Path) -> None:
     """
     without = {path.relative_to(packages).parts[0] for path in archives(packages)}
     with tempfile.TemporaryDirectory() as folder:
-        for path in archives(packages):
-            content = unpack(path, Path(folder, path.name))
+        # Numbered: the zips of Go modules all have one name.
+        for number, path in enumerate(archives(packages)):
+            content = unpack(path, Path(folder, str(number)))
             files = [*elves(content), *(linked(library, tools) for library in sorted(content.rglob("*.a")))]
             for file in files:
                 floor.check(file)
@@ -107,7 +108,9 @@ def linked(library: Path, tools: Path) -> Path:
     program, target = library.with_name("linked"), f"{platform.machine()}-linux-gnu.{'.'.join(map(str, floor.MOST))}"
     include = next(folder / "include" for folder in library.parents if (folder / "include").is_dir())
     compiler = [tools / "python", "-m", "ziglang", "cc", "-target", target]
-    example = [f"-I{include}", ROOT / "examples" / "c" / "mail.c", library, "-lpthread", "-ldl", "-lm", "-o", program]
+    # -lunwind: gcc links its library for backtraces by itself, zig does not link its own.
+    libraries = [library, "-lpthread", "-ldl", "-lm", "-lunwind"]
+    example = [f"-I{include}", ROOT / "examples" / "c" / "mail.c", *libraries, "-o", program]
     done = subprocess.run([*compiler, *example], capture_output=True, text=True)
     if done.returncode != 0:
         raise Broken(f"{library.name} does not link against {target}:\n{done.stderr}")

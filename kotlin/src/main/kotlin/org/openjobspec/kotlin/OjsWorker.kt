@@ -3,7 +3,6 @@ package org.openjobspec.kotlin
 import java.lang.System.Logger.Level
 import kotlin.time.Duration
 import kotlinx.coroutines.CoroutineDispatcher
-import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
@@ -135,7 +134,7 @@ public class OjsWorker private constructor(
         }
         // A call that is cancelled half way would leave a worker that runs and is not listened to.
         withContext(NonCancellable) { Core.call { made.start() } }
-        val place = dispatcher ?: Dispatchers.IO.limitedParallelism(concurrency)
+        val place = dispatcher ?: placeOfHandlers(concurrency)
         loop = WorkerLoop(made, client, calls, concurrency, place, ::ended).also { it.start() }
         return this
     }

@@ -81,7 +81,8 @@ public fun OjsClient(
  * @param releaseOnShutdown gives unfinished jobs back when it stops; else they wait until their leases end. Without it true
  * @param unknownTypes what happens to a job whose type has no handler: `fail` makes it a dead letter whose reason is no_handler; `release` gives it back to its queue, and no attempt is counted. Without it fail
  * @param onlyRegisteredTypes asks only for jobs of the types that have a handler, where the server's manifest names `fetch_types`. Jobs of other types that come all the same are given back. Without it false
- * @param dispatcher where handlers run. Without it threads of `Dispatchers.IO`, as many as `concurrency`: handlers may block
+ * @param dispatcher where handlers run. Without it virtual threads on JDK 24 and later, before that threads of `Dispatchers.IO`, as many
+ *     as `concurrency`: handlers may block
  */
 public fun OjsWorker(
     client: OjsClient,

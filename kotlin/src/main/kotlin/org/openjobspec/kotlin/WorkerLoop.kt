@@ -1,12 +1,8 @@
 package org.openjobspec.kotlin
 
 import java.lang.System.Logger.Level
-import java.nio.ByteBuffer
 import java.util.concurrent.ConcurrentHashMap
-import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.Semaphore
-import java.util.concurrent.atomic.AtomicInteger
-import java.util.concurrent.atomic.LongAdder
 import kotlin.concurrent.thread
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineDispatcher
@@ -21,60 +17,9 @@ import kotlinx.coroutines.launch
 import org.openjobspec.kotlin.core.CoreWorker
 
 /**
- * Outcomes on their way to the core: the first thread hands in its own, and those that other threads bring meanwhile.
- */
-private class Completions(private val core: CoreWorker) {
-    private val done = ConcurrentLinkedQueue<Outcome>()
-    private val waiting = AtomicInteger()
-    private val busy = LongAdder()
-
-    /** Of the thread that hands in. */
-    @Volatile
-    private var buffer = ByteBuffer.allocateDirect(4096)
-
-    fun add(outcome: Outcome, nanos: Long) {
-        busy.add(nanos)
-        done.add(outcome)
-        if (waiting.getAndIncrement() != 0) return // another thread is at it and looks again
-        var seen = 1
-        while (seen != 0) {
-            flush()
-            seen = waiting.addAndGet(-seen)
-        }
-    }
-
-    private fun flush() {
-        val batch = generateSequence { done.poll() }.toList()
-        if (batch.isEmpty()) return
-        try {
-            Core.call {
-                core.complete(
-                    Frames.outcomes(batch, buffer).also { buffer = it },
-                    (busy.sumThenReset() / 1000).toULong(),
-                )
-            }
-        } catch (e: OjsException) {
-            // One of them is wrong, and nothing was done: only that one fails.
-            batch.forEach(::alone)
-        }
-    }
-
-    private fun alone(outcome: Outcome) {
-        try {
-            Core.call { core.complete(Frames.outcomes(listOf(outcome)), 0u) }
-        } catch (refusal: OjsException) {
-            try {
-                Core.call { core.complete(Frames.outcomes(listOf(Outcome.unreadable(outcome.token, refusal))), 0u) }
-            } catch (e: OjsException) {
-                LOG.log(Level.ERROR, "an outcome was not accepted; the job comes back when its lease ends", e)
-            }
-        }
-    }
-}
-
-/**
- * A worker that has been started. One thread pulls jobs, one listens for cancellations; handlers are coroutines of one
- * scope.
+ * A worker that has been started. One thread pulls jobs, one hands in outcomes, one listens for cancellations; handlers
+ * are coroutines of one scope. A slot is free when the outcome of its job has been handed in, so that jobs are taken in
+ * batches, too.
  */
 internal class WorkerLoop(
     private val core: CoreWorker,
@@ -86,7 +31,10 @@ internal class WorkerLoop(
 ) {
     private val scope = CoroutineScope(SupervisorJob() + dispatcher + CoroutineName("ojs-worker"))
     private val slots = Semaphore(concurrency)
-    private val completions = Completions(core)
+    private val completions = Completions(core, slots::release) { error ->
+        broken(error)
+        slots.release(concurrency) // the thread that pulls goes on, and learns that the core is over
+    }
     private val running = ConcurrentHashMap<Long, JobContext>()
 
     /** Cancellations of jobs that were pulled and have not begun, or that have ended. */
@@ -103,6 +51,7 @@ internal class WorkerLoop(
         } catch (e: IllegalStateException) { // the process ends already
             core.stop(0u)
         }
+        completions.start()
         // Not a daemon: a process with a worker stays.
         thread(name = "ojs-worker-${core.id()}", block = ::pull)
         thread(name = "ojs-cancel-${core.id()}", isDaemon = true, block = ::listen)
@@ -123,11 +72,12 @@ internal class WorkerLoop(
             while (!core.overWithin(HOUR_MS)) continue
             over.complete(Unit)
         } catch (e: Throwable) {
-            LOG.log(Level.ERROR, "the worker has ended by an error", e)
-            over.completeExceptionally(e)
-            core.stop(0u) // its jobs go back
+            broken(e)
         } finally {
-            // Handlers that did not listen to their cancellation: what they do changes nothing any more.
+            completions.close()
+            // Handlers that did not listen to their cancellation, or have not heard of it yet: what they do changes
+            // nothing any more.
+            running.values.forEach { it.cancel(CancelReason.SHUTDOWN) }
             scope.cancel()
             try {
                 Runtime.getRuntime().removeShutdownHook(exitHook)
@@ -136,6 +86,12 @@ internal class WorkerLoop(
             }
             Logs.flush()
         }
+    }
+
+    private fun broken(error: Throwable) {
+        LOG.log(Level.ERROR, "the worker has ended by an error", error)
+        over.completeExceptionally(error)
+        core.stop(0u) // its jobs go back
     }
 
     private fun listen() {
@@ -176,11 +132,7 @@ internal class WorkerLoop(
             Outcome.failure(ctx, e)
         }
         running.remove(ctx.token)
-        try {
-            completions.add(outcome, System.nanoTime() - began)
-        } finally {
-            slots.release()
-        }
+        completions.add(outcome, System.nanoTime() - began)
         ended(ctx, thrown)
     }
 

@@ -2,7 +2,6 @@ package org.openjobspec.kotlin
 
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
-import java.util.concurrent.atomic.AtomicReference
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.minutes
 import kotlin.time.Duration.Companion.seconds
@@ -55,7 +54,8 @@ class WorkerTest {
         worker(concurrency = 8).register("block") {
             most.accumulateAndGet(now.incrementAndGet(), ::maxOf)
             all.countDown()
-            all.await() // on a thread: all eight are in it at the same time
+            // On a thread, in a monitor: all eight wait at the same time, on however few processors.
+            synchronized(Any()) { all.await() }
             now.decrementAndGet()
         }.start()
         val jobs = client.enqueueBatch(List(24) { job("block", it, queue = queue) })
@@ -138,7 +138,7 @@ class WorkerTest {
     fun stopLetsHandlersFinishAndCancelsThemWhenTheGracePeriodIsOver() = bench {
         val began = CompletableDeferred<Unit>()
         val go = CompletableDeferred<Unit>()
-        val ended = AtomicReference<CancelReason?>()
+        val ended = CompletableDeferred<CancelReason?>()
         val patient = worker(gracePeriod = 10.minutes).register("finish") { began.complete(Unit); go.await() }.start()
         val job = client.enqueue("finish", queue = queue)
         withTimeout(PATIENCE) { began.await() }
@@ -154,13 +154,13 @@ class WorkerTest {
             try {
                 awaitCancellation()
             } finally {
-                ended.set(ctx.cancelReason)
+                ended.complete(ctx.cancelReason)
             }
         }.start()
         val left = client.enqueue("hang", queue = queue)
         withTimeout(PATIENCE) { hurried.await() }
         second.stop(Duration.ZERO)
-        assertEquals(CancelReason.SHUTDOWN, ended.get())
+        assertEquals(CancelReason.SHUTDOWN, withTimeout(PATIENCE) { ended.await() })
         val back = client.getJob(left.id)
         assertEquals("available" to 0, back.state to (back["failures"] as? Number ?: 0).toInt())
     }
