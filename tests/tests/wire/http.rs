@@ -13,16 +13,9 @@ fn post(headers: &str, body: &str) -> Vec<u8> {
 #[tokio::test]
 async fn unknown_paths_are_not_found_and_likely_ones_are_named() {
     let mut target = Target::new().await;
-    for path in [
-        "/ojs",
-        "/ojs/v2/jobs",
-        "/api/v1/jobs",
-        "/v1/agents/x",
-        "/ojs/v1/nothing",
-        "/ojs/v1//jobs",
-        "/%2e%2e/x",
-        "/ojs/v1/ack",
-    ] {
+    for path in
+        ["/ojs", "/ojs/v2/jobs", "/api/v1/jobs", "/v1/agents/x", "/ojs/v1/nothing", "/ojs/v1//jobs", "/%2e%2e/x", "/ojs/v1/ack"]
+    {
         let request = format!("POST {path} HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n{{}}");
         let answer = send_and_read(target.reconnect().await, request.as_bytes()).await;
         let error = check_refusal(&answer, 404, "not_found", path);
