@@ -248,8 +248,10 @@ describe('settings', () => {
   test('what is wrong is said at once', async () => {
     assert.throws(() => new OJSWorker({ url: 'memory:', queues: [] }), { message: /at least one queue/ });
     assert.throws(() => new OJSWorker({ url: 'memory:', concurrency: 0 }), { message: /concurrency must be at least 1/ });
-    assert.throws(() => new OJSWorker({ url: 'memory:', concurrency: true }), { message: /concurrency must be at least 1, got true/ });
-    assert.throws(() => new OJSWorker({ url: 'memory:', queues: 5 }), { message: /queues is a list of names, .* got 5/ });
+    const yes = { url: 'memory:', concurrency: true };
+    assert.throws(() => new OJSWorker(yes), { message: /concurrency must be at least 1, got true/ });
+    const five = { url: 'memory:', queues: 5 };
+    assert.throws(() => new OJSWorker(five), { message: /queues is a list of names, .* got 5/ });
     assert.throws(() => new OJSWorker({ url: 'memory:', queues: [1] }), { message: /queues is a list of names/ });
     assert.throws(() => new OJSWorker({ url: 'memory:', heartbeatInterval: 'x' }), { name: 'OJSValidationError' });
     for (const [settings, message] of [
@@ -265,7 +267,8 @@ describe('settings', () => {
       await assert.rejects(worker.start(), { name: 'OJSValidationError', message });
     }
     assert.throws(() => new OJSClient({ url: 'memory:', timeout: 0 }), { message: /timeout must be longer than zero/ });
-    assert.throws(() => new OJSClient({ url: 'memory:', headers: ['a'] }), { message: /headers must be names with a text each/ });
+    const unpaired = { url: 'memory:', headers: ['a'] };
+    assert.throws(() => new OJSClient(unpaired), { message: /headers must be names with a text each/ });
     const unknown = { name: 'OJSValidationError', message:
       /unknown setting 'queue'; did you mean 'queues'\? There are client, queues, concurrency, .*url/ };
     assert.throws(() => new OJSWorker({ url: 'memory:', queue: 'a' }), unknown);

@@ -124,7 +124,8 @@ def test_wrong_settings_of_a_worker_are_refused_before_it_fetches(settings: dict
 def test_lengths_of_time_are_seconds_a_timedelta_or_text() -> None:
     for length in (2, 2.5, timedelta(seconds=2), "2s", "PT2S"):
         client = ojs.Client("memory:lengths", timeout=length, connect_timeout=length)
-        worker = ojs.Worker(client, heartbeat_interval=length, grace_period=length, flush_timeout=length, poll_interval=length)
+        lengths = dict.fromkeys(("heartbeat_interval", "grace_period", "flush_timeout", "poll_interval"), length)
+        worker = ojs.Worker(client, **lengths)
         worker.register("a", lambda ctx: None)
         with worker:
             assert worker.state == "running"
@@ -132,7 +133,7 @@ def test_lengths_of_time_are_seconds_a_timedelta_or_text() -> None:
 
 
 def test_what_is_no_time_and_no_type_is_named(client: ojs.Client) -> None:
-    with pytest.raises(ojs.OJSValidationError, match="a time is a datetime, RFC 3339 text, or a timedelta from now, got 5"):
+    with pytest.raises(ojs.OJSValidationError, match="a time is a datetime, RFC 3339 text, or a timedelta.*got 5"):
         client.enqueue("a", delay_until=5)
     with pytest.raises(ojs.OJSValidationError, match="rate_limit must be a dict, got 5"):
         client.enqueue("a", rate_limit=5)

@@ -302,10 +302,15 @@ class WorkerTest < Minitest::Test
       { visibility_timeout: 0.5 } => /visibility_timeout: it must be at least 1000/,
       { heartbeat_interval: 0 } => /heartbeat_interval: must be longer than zero/
     }.each do |settings, message|
-      error = assert_raises(OJS::ValidationError, settings.inspect) { worker_of(client, **settings).register("a") { 1 }.start }
+      error = assert_raises(OJS::ValidationError, settings.inspect) do
+        worker_of(client, **settings).register("a") { 1 }.start
+      end
       assert_match(message, error.message)
     end
-    { { timeout: 0 } => /timeout must be longer than zero/, { headers: ["a"] } => /headers must be names with a text each/ }.each do |settings, message|
+    {
+      { timeout: 0 } => /timeout must be longer than zero/,
+      { headers: ["a"] } => /headers must be names with a text each/
+    }.each do |settings, message|
       assert_match(message, assert_raises(OJS::ValidationError) { OJS::Client.new("memory:", **settings) }.message)
     end
     assert_match(/the URL must be text/, assert_raises(OJS::ValidationError) { OJS::Client.new(8080) }.message)
