@@ -18,8 +18,8 @@ const logWait = 500
 
 // CollectLogs hands the engine's own log records (connections, retries, leases) to a logger, until the context ends;
 // it is meant for a goroutine: go ojs.CollectLogs(ctx, slog.Default(), slog.LevelInfo). Warnings and errors reach the
-// logger of the worker that they are about, else slog.Default(), without it, while a worker of this process runs; this
-// is for more, and for programs without workers. A logger gets no record twice.
+// logger of the worker that they are about, else slog.Default(), without it, while a worker or a relay of this process
+// runs; this is for more, and for programs with neither. A logger gets no record twice.
 func CollectLogs(ctx context.Context, logger *slog.Logger, level slog.Level) {
 	listener := &logListener{logger: logger, level: level}
 	logs.add(listener)
@@ -27,9 +27,15 @@ func CollectLogs(ctx context.Context, logger *slog.Logger, level slog.Level) {
 	logs.remove(listener)
 }
 
+// noWorker is the name of a listener for the records that are about no worker of this process.
+const noWorker = "-"
+
+// relayLog is the listener of a relay: what holds up an outbox, or is refused by the server, is a warning.
+func relayLog() *logListener { return &logListener{worker: noWorker, level: slog.LevelWarn} }
+
 // logListener gets records: those about one worker, or all.
 type logListener struct {
-	worker string       // Its id; empty for all records.
+	worker string       // Its id, or noWorker; empty for all records.
 	logger *slog.Logger // Nil is slog.Default(), which may be another one tomorrow.
 	level  slog.Level
 }

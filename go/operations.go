@@ -161,7 +161,8 @@ func (c *Client) QueueStats(ctx context.Context, name string) (*QueueStats, erro
 	return answer.Queue, nil
 }
 
-// PauseQueue: Stops handing out jobs of the queue until [Client.ResumeQueue]. Jobs can still be enqueued.
+// PauseQueue: Stops handing out jobs of the queue until [Client.ResumeQueue]. Jobs can still be enqueued. A queue that
+// does not exist is made, paused: the protocol answers 200 for every name. "ojs queues pause" asks first.
 func (c *Client) PauseQueue(ctx context.Context, name string) error {
 	return c.ask(ctx, "POST", at("queues", name, "pause"), empty, nil)
 }

@@ -15,6 +15,7 @@ const relayGrace = 5 * time.Second
 // one; this is for programs that relay and do nothing else.
 type Relay struct {
 	native *nativeRelay
+	logs   *logListener
 	host   *sqliteHost // Nil with PostgreSQL and MySQL.
 	stop   sync.Once
 	over   chan struct{}
@@ -49,7 +50,7 @@ func StartRelay(ctx context.Context, client *Client, options OutboxOptions) (*Re
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	r := &Relay{over: make(chan struct{})}
+	r := &Relay{over: make(chan struct{}), logs: relayLog()}
 	var host *mailbox
 	if options.Dialect == SQLite {
 		if r.host, err = startSQLiteHost(options.DB); err != nil {
@@ -63,6 +64,7 @@ func StartRelay(ctx context.Context, client *Client, options OutboxOptions) (*Re
 		}
 		return nil, err
 	}
+	logs.add(r.logs)
 	return r, nil
 }
 
@@ -85,6 +87,7 @@ func (r *Relay) Stop(ctx context.Context) error {
 		go func() {
 			defer close(r.over)
 			r.err = r.native.stop(grace)
+			logs.remove(r.logs)
 			if r.host != nil {
 				r.host.close()
 			}

@@ -305,7 +305,8 @@ static inline ojs_error *ojs_queue_stats(const ojs_client *client, ojs_slice nam
     return ojs_path_call(&path, client, "GET", ojs_path_text(NULL), out);
 }
 
-// Stops handing out jobs of the queue until ojs_resume_queue(). Jobs can still be enqueued.
+// Stops handing out jobs of the queue until ojs_resume_queue(). Jobs can still be enqueued. A queue that does not
+// exist is made, paused: the protocol answers 200 for every name. "ojs queues pause" asks first.
 OJS_MUST_USE
 static inline ojs_error *ojs_pause_queue(const ojs_client *client, ojs_slice name, ojs_buf **out) {
     ojs_path path = ojs_path_begin("/queues/");

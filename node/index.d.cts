@@ -650,7 +650,8 @@ export interface Queues {
   list(options?: CallOptions): Promise<any[]>;
   /** How many jobs of the queue are in which state. */
   stats(name: string, options?: CallOptions): Promise<any>;
-  /** Stops handing out jobs of the queue until `queues.resume()`. Jobs can still be enqueued. */
+  /** Stops handing out jobs of the queue until `queues.resume()`. Jobs can still be enqueued. A queue that does not exist is made,
+   * paused: the protocol answers 200 for every name. `ojs queues pause` asks first. */
   pause(name: string, options?: CallOptions): Promise<any>;
   /** Hands out jobs of the queue again, and accepts new ones. */
   resume(name: string, options?: CallOptions): Promise<any>;

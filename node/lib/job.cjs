@@ -47,7 +47,10 @@ class JobRequest {
   constructor(type, args, given = {}) {
     if (!isObject(given)) throw new OJSValidationError(`options are an object, such as { queue: 'mail' }; got ${shown(given)}`);
     const { id, meta, schema, signal, ...options } = given;
-    if (typeof type !== 'string' || type === '') throw new OJSValidationError('a job needs a type', { code: 'invalid_payload' });
+    if (typeof type !== 'string' || type === '') {
+      const what = `a job needs a type, such as 'email.send'; got ${shown(type)}`;
+      throw new OJSValidationError(what, { code: 'invalid_payload' });
+    }
     this.type = type;
     this.args = wrapArgs(args);
     this.id = id;

@@ -373,7 +373,8 @@ class Queues extends Part {
     return member(await this.call('GET', at('queues', name, 'stats'), undefined, options), 'queue');
   }
 
-  /** Stops handing out jobs of the queue until `queues.resume()`. Jobs can still be enqueued. */
+  /** Stops handing out jobs of the queue until `queues.resume()`. Jobs can still be enqueued. A queue that does not exist is made,
+   * paused: the protocol answers 200 for every name. `ojs queues pause` asks first. */
   async pause(name, options) {
     return member(await this.call('POST', at('queues', name, 'pause'), {}, options), 'queue');
   }

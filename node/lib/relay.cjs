@@ -7,6 +7,7 @@ const { known } = require('./calls.cjs');
 const { OJSClient } = require('./client.cjs');
 const { OJSClosedError, OJSValidationError, native } = require('./errors.cjs');
 const { millis } = require('./durations.cjs');
+const logs = require('./logs.cjs');
 const { loop } = require('./loop.cjs');
 const { TransportServer } = require('./transport.cjs');
 const json = require('./json.cjs');
@@ -113,6 +114,7 @@ class Relay {
     }
     const core = native(() => new binding.Relay());
     await loop().call((replies, ticket) => core.start(replies, ticket, connection, this.#settings, host?.mailbox));
+    logs.start();
     this.#core = core;
     live.add(this);
     flushAtTheEnd();

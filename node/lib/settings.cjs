@@ -26,11 +26,11 @@ const WORKER = [
 ];
 
 const clientSettings = ({
-  authToken, headers = {}, tenant, timeout, connectTimeout, maxSends, caFile, clientCert, encryptionKeys,
+  authToken, headers, tenant, timeout, connectTimeout, maxSends, caFile, clientCert, encryptionKeys,
   maxResponseBytes, proxy,
 }, said) => ({
   auth_token: authToken ?? said.auth_token,
-  headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
+  headers: headers,
   tenant: tenant,
   timeout: seconds('timeout', timeout),
   connect_timeout: seconds('connectTimeout', connectTimeout),
@@ -52,7 +52,7 @@ const workerSettings = ({
   grace_period: seconds('gracePeriod', gracePeriod) ?? said.grace_period,
   flush_timeout: seconds('flushTimeout', flushTimeout),
   poll_interval: seconds('pollInterval', pollInterval),
-  labels: [...labels],
+  labels: labels,
   release_on_shutdown: releaseOnShutdown,
   unknown_types: unknownTypes,
   only_registered_types: onlyRegisteredTypes,

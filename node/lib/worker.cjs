@@ -12,6 +12,7 @@ const { checkHandler, wrap } = require('./handlers.cjs');
 const { loop } = require('./loop.cjs');
 const logs = require('./logs.cjs');
 const { MiddlewareChain } = require('./middleware.cjs');
+const { shown } = require('./options.cjs');
 const outcomes = require('./outcome.cjs');
 const { WORKER, workerSettings } = require('./settings.cjs');
 const { onSignals } = require('./signals.cjs');
@@ -402,13 +403,17 @@ class OJSWorker extends EventEmitter {
 }
 
 function names(queues) {
-  const list = (typeof queues === 'string' ? queues.split(',') : [...queues]).map((name) => name.trim()).filter(Boolean);
+  const given = typeof queues === 'string' ? queues.split(',') : queues;
+  if (!Array.isArray(given) || given.some((name) => typeof name !== 'string')) {
+    throw new OJSValidationError(`queues is a list of names, such as ['mail', 'default']; got ${shown(queues)}`);
+  }
+  const list = given.map((name) => name.trim()).filter(Boolean);
   if (list.length === 0) throw new OJSValidationError('a worker needs at least one queue');
   return list;
 }
 
 function slots(concurrency) {
-  const number = Number(concurrency);
+  const number = typeof concurrency === 'boolean' ? NaN : Number(concurrency);
   if (!Number.isInteger(number) || number < 1) throw new OJSValidationError(`concurrency must be at least 1, got ${concurrency}`);
   return number;
 }

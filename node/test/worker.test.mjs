@@ -248,7 +248,27 @@ describe('settings', () => {
   test('what is wrong is said at once', async () => {
     assert.throws(() => new OJSWorker({ url: 'memory:', queues: [] }), { message: /at least one queue/ });
     assert.throws(() => new OJSWorker({ url: 'memory:', concurrency: 0 }), { message: /concurrency must be at least 1/ });
+    const yes = { url: 'memory:', concurrency: true };
+    assert.throws(() => new OJSWorker(yes), { message: /concurrency must be at least 1, got true/ });
+    const five = { url: 'memory:', queues: 5 };
+    assert.throws(() => new OJSWorker(five), { message: /queues is a list of names, .* got 5/ });
+    assert.throws(() => new OJSWorker({ url: 'memory:', queues: [1] }), { message: /queues is a list of names/ });
     assert.throws(() => new OJSWorker({ url: 'memory:', heartbeatInterval: 'x' }), { name: 'OJSValidationError' });
+    for (const [settings, message] of [
+      [{ queues: ['Mail Room'] }, /queues: queue must be lowercase letters/],
+      [{ labels: 'eu' }, /labels must be a list of words, got "eu"/],
+      [{ workerId: 'two\nlines' }, /worker_id: it must be 1 to 255 bytes/],
+      [{ visibilityTimeout: 500 }, /visibility_timeout: it must be at least 1000/],
+      [{ heartbeatInterval: 0 }, /heartbeat_interval: must be longer than zero/],
+      [{ pollInterval: 0 }, /poll_interval: must be longer than zero/],
+    ]) {
+      const worker = new OJSWorker({ url: 'memory:', ...settings });
+      worker.register('a', () => 1);
+      await assert.rejects(worker.start(), { name: 'OJSValidationError', message });
+    }
+    assert.throws(() => new OJSClient({ url: 'memory:', timeout: 0 }), { message: /timeout must be longer than zero/ });
+    const unpaired = { url: 'memory:', headers: ['a'] };
+    assert.throws(() => new OJSClient(unpaired), { message: /headers must be names with a text each/ });
     const unknown = { name: 'OJSValidationError', message:
       /unknown setting 'queue'; did you mean 'queues'\? There are client, queues, concurrency, .*url/ };
     assert.throws(() => new OJSWorker({ url: 'memory:', queue: 'a' }), unknown);

@@ -416,7 +416,8 @@ class Operations(ABC):
         self,
         name: str,
     ) -> dict[str, Any]:
-        """Stops handing out jobs of the queue until :meth:`resume_queue`. Jobs can still be enqueued.
+        """Stops handing out jobs of the queue until :meth:`resume_queue`. Jobs can still be enqueued. A queue that
+        does not exist is made, paused: the protocol answers 200 for every name. ``ojs queues pause`` asks first.
         """
         return self._run(Call(
             "POST",
@@ -2617,7 +2618,8 @@ class AsyncOperations(ABC):
         self,
         name: str,
     ) -> dict[str, Any]:
-        """Stops handing out jobs of the queue until :meth:`resume_queue`. Jobs can still be enqueued.
+        """Stops handing out jobs of the queue until :meth:`resume_queue`. Jobs can still be enqueued. A queue that
+        does not exist is made, paused: the protocol answers 200 for every name. ``ojs queues pause`` asks first.
         """
         return await self._run(Call(
             "POST",

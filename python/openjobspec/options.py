@@ -284,6 +284,8 @@ class JobOptions:
         if self.unique is not None:
             options["unique"] = unique_wire(self.unique)
         if self.rate_limit is not None:
+            if not isinstance(self.rate_limit, Mapping):
+                raise OJSValidationError(f"rate_limit must be a dict, got {self.rate_limit!r}")
             options["rate_limit"] = dict(self.rate_limit)
         if self.train is not None and (of_type or self.train is not False):
             options["train"] = train_wire(self.train)

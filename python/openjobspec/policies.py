@@ -41,6 +41,8 @@ def time_text(value: When) -> str:
         if value.days < 0:
             return (datetime.now(timezone.utc) + value).isoformat()
         return _native.time_after(value.total_seconds())
+    if not isinstance(value, datetime):
+        raise OJSValidationError(f"a time is a datetime, RFC 3339 text, or a timedelta from now, got {value!r}")
     return (value if value.tzinfo else value.astimezone()).isoformat()
 
 

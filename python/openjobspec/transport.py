@@ -19,6 +19,7 @@ import base64
 import inspect
 import os
 import threading
+from datetime import timedelta
 from typing import Any, Mapping, Protocol, Sequence, runtime_checkable
 
 from . import _native, _portal
@@ -116,7 +117,7 @@ def native_connection(url: str | None, options: Mapping[str, Any]) -> _native.Co
     said = environment()
     settings = {name: said.get(name) for name in CONNECTION_OPTIONS}
     settings.update((name, value) for name, value in options.items() if value is not None)
-    settings["headers"] = list((settings["headers"] or {}).items())
+    settings.update((name, value.total_seconds()) for name, value in settings.items() if isinstance(value, timedelta))
     settings["encryption_keys"] = key_text(settings["encryption_keys"])
     return _native.Connection(url or said["url"], dumps(settings).decode())
 

@@ -8,6 +8,7 @@ import logging
 import re
 import threading
 import weakref
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, Callable, Concatenate, Iterable, Literal, Mapping, ParamSpec, TypeVar, overload
 
@@ -25,6 +26,7 @@ from .client import Client
 from .context import JobContext
 from .errors import ForkedError, OJSValidationError
 from .middleware import Chain
+from .policies import Duration
 from .task import Registration, Task, defaults_of
 from .transport import CONNECTION_OPTIONS, TransportThreads, environment, native_connection, unknown_option
 
@@ -99,11 +101,11 @@ class Worker:
         queues: Iterable[str] | str | None = None,
         concurrency: int | None = None,
         worker_id: str | None = None,
-        heartbeat_interval: float | None = None,
+        heartbeat_interval: Duration | None = None,
         visibility_timeout_ms: int | None = 30_000,
-        grace_period: float | None = None,
-        flush_timeout: float | None = None,
-        poll_interval: float | None = None,
+        grace_period: Duration | None = None,
+        flush_timeout: Duration | None = None,
+        poll_interval: Duration | None = None,
         labels: Iterable[str] = (),
         release_on_shutdown: bool = True,
         unknown_types: Literal["fail", "release"] = "fail",
@@ -129,12 +131,12 @@ class Worker:
         self._options: dict[str, Any] = {
             # gen:python/worker_options.j2:settings (make gen; do not edit)
             "worker_id": worker_id,
-            "heartbeat_interval": heartbeat_interval,
+            "heartbeat_interval": _seconds(heartbeat_interval),
             "visibility_timeout": None if visibility_timeout_ms is None else visibility_timeout_ms / 1000,
-            "grace_period": said.get("grace_period") if grace_period is None else grace_period,
-            "flush_timeout": flush_timeout,
-            "poll_interval": poll_interval,
-            "labels": list(labels),
+            "grace_period": said.get("grace_period") if grace_period is None else _seconds(grace_period),
+            "flush_timeout": _seconds(flush_timeout),
+            "poll_interval": _seconds(poll_interval),
+            "labels": _listed(labels),
             "release_on_shutdown": release_on_shutdown,
             "unknown_types": unknown_types,
             "only_registered_types": only_registered_types,
@@ -220,6 +222,8 @@ class Worker:
             raise OJSValidationError("register handlers before the worker starts")
         function = handler.function if isinstance(handler, Task) else handler
         named = _named(function) if job_type is None else job_type
+        if not isinstance(named, str):
+            raise OJSValidationError(f"register() needs a job type such as 'email.send', got {named!r}")
         if not callable(function):
             raise OJSValidationError(f"the handler of '{named}' must be callable, and {type(function).__name__} is not")
         if named in self._handlers:
@@ -491,18 +495,30 @@ def _named(function: Any) -> str:
 
 
 def _names(queues: Iterable[str] | str) -> list[str]:
-    names = queues.split(",") if isinstance(queues, str) else list(queues)
-    names = [name.strip() for name in names if name.strip()]
+    given = queues.split(",") if isinstance(queues, str) else _listed(queues)
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise OJSValidationError(f"queues must be a list of names, or text such as 'mail,default', got {queues!r}")
+    names = [name.strip() for name in given if name.strip()]
     if not names:
         raise OJSValidationError("a worker needs at least one queue")
     return names
 
 
 def _slots(concurrency: int | str) -> int:
-    slots = int(concurrency)
-    if slots < 1:
-        raise OJSValidationError(f"concurrency must be at least 1, got {slots}")
-    return slots
+    if isinstance(concurrency, str) and concurrency.strip().isdecimal():
+        concurrency = int(concurrency)
+    if not isinstance(concurrency, int) or isinstance(concurrency, bool) or concurrency < 1:
+        raise OJSValidationError(f"concurrency must be at least 1, got {concurrency!r}")
+    return concurrency
+
+
+def _listed(given: Any) -> Any:
+    """A list of what is given. What is no list of words stays as it is: the core says what is wrong with it."""
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, (str, Mapping)) else given
+
+
+def _seconds(length: Duration | None) -> float | str | None:
+    return length.total_seconds() if isinstance(length, timedelta) else length
 
 
 #: Workers that run in this process.

@@ -93,6 +93,54 @@ def test_an_unknown_setting_is_refused_with_those_that_exist(make: Any) -> None:
         make(transport=Recorder(), tiemout=3)
 
 
+WRONG_SETTINGS: list[tuple[dict[str, Any], str]] = [
+    ({"concurrency": "ten"}, "concurrency must be at least 1, got 'ten'"),
+    ({"concurrency": 1.5}, "concurrency must be at least 1, got 1.5"),
+    ({"concurrency": True}, "concurrency must be at least 1, got True"),
+    ({"queues": 5}, "queues must be a list of names"),
+    ({"queues": [1]}, "queues must be a list of names"),
+    ({"queues": ["Mail Room"]}, "queues: queue must be lowercase letters"),
+    ({"labels": "eu"}, 'labels must be a list of words, got "eu"'),
+    ({"labels": {"a": 1}}, "labels must be a list of words"),
+    ({"worker_id": ""}, "worker_id: it must be 1 to 255 bytes"),
+    ({"worker_id": "two\nlines"}, "worker_id: it must be 1 to 255 bytes"),
+    ({"visibility_timeout_ms": 500}, "visibility_timeout: it must be at least 1000"),
+    ({"heartbeat_interval": 0}, "heartbeat_interval: must be longer than zero"),
+    ({"poll_interval": timedelta()}, "poll_interval: must be longer than zero"),
+    ({"grace_period": "soon"}, "grace_period must be zero or more seconds, or text such as '5m'"),
+    ({"timeout": 0}, "timeout must be longer than zero"),
+    ({"headers": ["a"]}, "headers must be names with a text each"),
+]
+
+
+@pytest.mark.parametrize(("settings", "message"), WRONG_SETTINGS, ids=[str(settings) for settings, _ in WRONG_SETTINGS])
+def test_wrong_settings_of_a_worker_are_refused_before_it_fetches(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ojs.OJSValidationError, match=message):
+        worker = ojs.Worker("memory:wrong-settings", **settings)
+        worker.register("a", lambda ctx: None)
+        worker.start()
+
+
+def test_lengths_of_time_are_seconds_a_timedelta_or_text() -> None:
+    for length in (2, 2.5, timedelta(seconds=2), "2s", "PT2S"):
+        client = ojs.Client("memory:lengths", timeout=length, connect_timeout=length)
+        lengths = dict.fromkeys(("heartbeat_interval", "grace_period", "flush_timeout", "poll_interval"), length)
+        worker = ojs.Worker(client, **lengths)
+        worker.register("a", lambda ctx: None)
+        with worker:
+            assert worker.state == "running"
+        client.close()
+
+
+def test_what_is_no_time_and_no_type_is_named(client: ojs.Client) -> None:
+    with pytest.raises(ojs.OJSValidationError, match="a time is a datetime, RFC 3339 text, or a timedelta.*got 5"):
+        client.enqueue("a", delay_until=5)
+    with pytest.raises(ojs.OJSValidationError, match="rate_limit must be a dict, got 5"):
+        client.enqueue("a", rate_limit=5)
+    with pytest.raises(ojs.OJSValidationError, match="needs a job type such as 'email.send', got 5"):
+        ojs.Worker(client).register(5, lambda ctx: None)
+
+
 @pytest.mark.parametrize("way", ["plain", "asyncio"])
 @pytest.mark.parametrize(("options", "sent"), SHORT, ids=[str(options) for options, _ in SHORT])
 def test_shorthands_are_written_out(way: str, options: dict[str, Any], sent: dict[str, Any], recorder: Recorder) -> None:

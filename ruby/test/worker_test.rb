@@ -290,6 +290,30 @@ class WorkerTest < Minitest::Test
     error = assert_raises(OJS::ValidationError) { OJS::Worker.new(client, concurency: 1) }
     assert_match(/unknown option 'concurency'; did you mean 'concurrency'\? There are queues, concurrency, .*auth_token/, error.message)
     assert_raises(OJS::ValidationError) { OJS::Worker.new(client, queues: []) }
+    {
+      { concurrency: "ten" } => /concurrency must be at least 1, got "ten"/,
+      { concurrency: 1.5 } => /concurrency must be at least 1, got 1.5/,
+      { concurrency: true } => /concurrency must be at least 1, got true/,
+      { queues: 5 } => /queues must be a list of names.*got 5/,
+      { queues: [1] } => /queues must be a list of names/,
+      { queues: ["Mail Room"] } => /queues: queue must be lowercase letters/,
+      { labels: "eu" } => /labels must be a list of words, got "eu"/,
+      { worker_id: "two\nlines" } => /worker_id: it must be 1 to 255 bytes/,
+      { visibility_timeout: 0.5 } => /visibility_timeout: it must be at least 1000/,
+      { heartbeat_interval: 0 } => /heartbeat_interval: must be longer than zero/
+    }.each do |settings, message|
+      error = assert_raises(OJS::ValidationError, settings.inspect) do
+        worker_of(client, **settings).register("a") { 1 }.start
+      end
+      assert_match(message, error.message)
+    end
+    {
+      { timeout: 0 } => /timeout must be longer than zero/,
+      { headers: ["a"] } => /headers must be names with a text each/
+    }.each do |settings, message|
+      assert_match(message, assert_raises(OJS::ValidationError) { OJS::Client.new("memory:", **settings) }.message)
+    end
+    assert_match(/the URL must be text/, assert_raises(OJS::ValidationError) { OJS::Client.new(8080) }.message)
   end
 
   def test_a_handler_may_enqueue_and_stop_its_worker

@@ -48,17 +48,17 @@ static void rows(void) {
 
 // --- a server of the program's own, behind a mailbox ---
 
-struct desk {
+struct responder {
     ojs_transport *transport;
     int answered;
     bool saw_encrypted;
 };
 
 static void *answer(void *user_data) {
-    struct desk *desk = (struct desk *)user_data;
+    struct responder *responder = (struct responder *)user_data;
     for (;;) {
         ojs_request request;
-        ojs_error *error = ojs_transport_pull(desk->transport, 60000, &request);
+        ojs_error *error = ojs_transport_pull(responder->transport, 60000, &request);
         if (error) { // closed
             ojs_error_free(error);
             return NULL;
@@ -67,14 +67,14 @@ static void *answer(void *user_data) {
         ojs_slice body = ojs_buf_slice(request.body);
         if (contains(ojs_buf_slice(request.path), "/outbox")) {
             // A database that is empty: no rows for any statement.
-            ojs_error_free(ojs_transport_reply(desk->transport, request.ticket, 200, S("[[]]")));
+            ojs_error_free(ojs_transport_reply(responder->transport, request.ticket, 200, S("[[]]")));
         } else if (contains(body, "fail.please")) {
-            ojs_error_free(ojs_transport_fail(desk->transport, request.ticket, S("the cable is out")));
+            ojs_error_free(ojs_transport_fail(responder->transport, request.ticket, S("the cable is out")));
         } else {
-            if (contains(body, "ojs_encoded") && !contains(body, "secret")) desk->saw_encrypted = true;
-            ojs_error_free(ojs_transport_reply(desk->transport, request.ticket, 201, S("{\"job\":{\"id\":\"own\",\"type\":\"a\"}}")));
+            if (contains(body, "ojs_encoded") && !contains(body, "secret")) responder->saw_encrypted = true;
+            ojs_error_free(ojs_transport_reply(responder->transport, request.ticket, 201, S("{\"job\":{\"id\":\"own\",\"type\":\"a\"}}")));
         }
-        desk->answered++;
+        responder->answered++;
         ojs_buf_free(request.method);
         ojs_buf_free(request.path);
         ojs_buf_free(request.body);
@@ -82,21 +82,21 @@ static void *answer(void *user_data) {
 }
 
 static void transports(void) {
-    struct desk desk = {NULL, 0, false};
-    OK(ojs_transport_new(&desk.transport));
+    struct responder responder = {NULL, 0, false};
+    OK(ojs_transport_new(&responder.transport));
     ojs_request request;
-    OK(ojs_transport_pull(desk.transport, 0, &request));
+    OK(ojs_transport_pull(responder.transport, 0, &request));
     CHECK(request.ticket == 0 && request.method == NULL && request.path == NULL && request.body == NULL);
-    FAILS(OJS_CLASS_VALIDATION, "out is NULL", ojs_transport_pull(desk.transport, 0, NULL));
+    FAILS(OJS_CLASS_VALIDATION, "out is NULL", ojs_transport_pull(responder.transport, 0, NULL));
     FAILS(OJS_CLASS_VALIDATION, "transport is NULL", ojs_transport_pull(NULL, 0, &request));
-    OK(ojs_transport_reply(desk.transport, 99, 200, none())); // no request has this ticket
-    FAILS(OJS_CLASS_VALIDATION, "UTF-8", ojs_transport_fail(desk.transport, 99, invalid_utf8()));
+    OK(ojs_transport_reply(responder.transport, 99, 200, none())); // no request has this ticket
+    FAILS(OJS_CLASS_VALIDATION, "UTF-8", ojs_transport_fail(responder.transport, 99, invalid_utf8()));
     FAILS(OJS_CLASS_VALIDATION, "transport is NULL", ojs_transport_reply(NULL, 1, 200, none()));
 
     pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, answer, &desk) == 0);
+    CHECK(pthread_create(&thread, NULL, answer, &responder) == 0);
     ojs_client *client = NULL;
-    OK(ojs_client_over(desk.transport, &client));
+    OK(ojs_client_over(responder.transport, &client));
     ojs_buf *body = NULL;
     OK(ojs_client_enqueue(client, S("a"), S("[1]"), none(), &body));
     CHECK(contains(ojs_buf_slice(body), "\"own\""));
@@ -106,11 +106,11 @@ static void transports(void) {
     // A relay that asks the program for its database.
     ojs_relay_options options;
     ojs_relay_options_init(&options);
-    options.host = desk.transport;
+    options.host = responder.transport;
     options.migrate = true;
     options.poll_interval_ms = 5;
     ojs_relay *relay = NULL;
-    int before = desk.answered;
+    int before = responder.answered;
     OK(ojs_relay_start(client, &options, &relay));
     ojs_relay_wake(relay);
     OK(ojs_relay_status(relay, &body));
@@ -126,14 +126,14 @@ static void transports(void) {
     OK(ojs_relay_start(client, &options, &relay));
     ojs_relay_free(relay); // ends it
 
-    ojs_transport_close(desk.transport);
-    ojs_transport_close(desk.transport);
+    ojs_transport_close(responder.transport);
+    ojs_transport_close(responder.transport);
     pthread_join(thread, NULL);
-    CHECK(desk.answered > before);
+    CHECK(responder.answered > before);
     FAILS(OJS_CLASS_CLOSED, "closed", ojs_client_enqueue(client, S("a"), none(), none(), &body));
     CHECK(body == NULL);
     ojs_client_free(client);
-    ojs_transport_free(desk.transport);
+    ojs_transport_free(responder.transport);
     ojs_transport_free(NULL);
     ojs_transport_close(NULL);
 }

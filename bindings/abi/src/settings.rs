@@ -1,13 +1,15 @@
 //! Settings of clients and workers as hosts pass them: JSON objects with the names of `xtask/schema.toml`, durations in
 //! seconds.
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use ojs::encryption::{Codec, Keys};
 use ojs::environment::Environment;
 use ojs::transport::{ConnectOptions, Proxy, ResendPolicy};
 use ojs::worker::{UnknownTypes, Versions, WorkerOptions};
+use ojs_model::duration::IsoDuration;
 use ojs_model::envelope::check_tenant;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -53,7 +55,7 @@ pub struct ClientSettings {
 }
 
 impl ClientSettings {
-    /// Reads the JSON of a host.
+    /// Reads the JSON of a host. `headers` is an object, or a list of pairs.
     ///
     /// # Errors
     /// An unknown name, or a value of another type.
@@ -61,7 +63,7 @@ impl ClientSettings {
         let mut given = Given::read(json)?;
         let settings = Self {
             auth_token: given.text("auth_token")?,
-            headers: given.value("headers", "pairs of a name and a value")?.unwrap_or_default(),
+            headers: given.value("headers", "names with a text each")?.map(Headers::pairs).unwrap_or_default(),
             tenant: given.text("tenant")?,
             timeout: given.length("timeout")?,
             connect_timeout: given.length("connect_timeout")?,
@@ -85,6 +87,11 @@ impl ClientSettings {
         if self.max_sends == Some(0) {
             return Err(AbiError::invalid("max_sends must be at least 1, got 0"));
         }
+        for (name, length) in [("timeout", self.timeout), ("connect_timeout", self.connect_timeout)] {
+            if length.is_some_and(|length| length.is_zero()) {
+                return Err(AbiError::invalid(format!("{name} must be longer than zero; leave it out for the default")));
+            }
+        }
         if self.max_response_bytes == Some(0) {
             return Err(AbiError::invalid("max_response_bytes must be at least 1, got 0"));
         }
@@ -106,6 +113,22 @@ impl ClientSettings {
         }
         options.proxy = self.proxy.map_or(Ok(options.proxy), |word| word.parse::<Proxy>())?;
         Ok(options)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Headers {
+    Object(BTreeMap<String, String>),
+    Pairs(Vec<(String, String)>),
+}
+
+impl Headers {
+    fn pairs(self) -> Vec<(String, String)> {
+        match self {
+            Self::Object(object) => object.into_iter().collect(),
+            Self::Pairs(pairs) => pairs,
+        }
     }
 }
 
@@ -177,12 +200,6 @@ impl WorkerSettings {
     /// # Errors
     /// A value out of its range.
     pub fn options(self) -> Result<WorkerOptions, AbiError> {
-        if self.queues.is_empty() {
-            return Err(AbiError::invalid("a worker needs at least one queue"));
-        }
-        if self.concurrency == 0 {
-            return Err(AbiError::invalid("concurrency must be at least 1, got 0"));
-        }
         let mut options = WorkerOptions::new(self.queues)
             .concurrency(self.concurrency)
             .labels(self.labels)
@@ -195,13 +212,12 @@ impl WorkerSettings {
         options.unknown_types = self.unknown_types.map_or(Ok(options.unknown_types), |word| word.parse::<UnknownTypes>())?;
         options.heartbeat_interval = self.heartbeat_interval.unwrap_or(options.heartbeat_interval);
         options.grace_period = self.grace_period.unwrap_or(options.grace_period);
-        Ok(match self.poll_interval {
-            Some(longest) => {
-                let shortest = options.poll_interval_min.min(longest);
-                options.poll_interval(shortest, longest)
-            }
-            None => options,
-        })
+        if let Some(longest) = self.poll_interval {
+            let shortest = options.poll_interval_min.min(longest);
+            options = options.poll_interval(shortest, longest);
+        }
+        options.check()?;
+        Ok(options)
     }
 
     /// All types in one lane.
@@ -259,8 +275,17 @@ impl Given {
         }
     }
 
+    /// Seconds, or text such as `5m`.
     fn length(&mut self, name: &str) -> Result<Option<Duration>, AbiError> {
-        length(name, self.value(name, "zero or more seconds")?)
+        let Some(given) = self.0.remove(name).filter(|value| !value.is_null()) else { return Ok(None) };
+        let length = match &given {
+            Value::Number(seconds) => seconds.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            Value::String(text) => IsoDuration::parse(text).ok().map(|parsed| parsed.value()),
+            _ => None,
+        };
+        let wrong =
+            || AbiError::invalid(format!("{name} must be zero or more seconds, or text such as '5m' or 'PT5M', got {given}"));
+        length.map(Some).ok_or_else(wrong)
     }
 
     fn end(self) -> Result<(), AbiError> {
@@ -283,6 +308,8 @@ mod tests {
         assert_eq!((options.timeout, options.max_response_bytes), (Duration::from_millis(1500), 1000));
         assert_eq!((options.proxy, options.headers), (Proxy::None, vec![("x".to_owned(), "y".to_owned())]));
         assert_eq!(options.tls_client_cert, Some(("a".into(), "b".into())));
+        let options = ClientSettings::read(r#"{"timeout":"1m30s","headers":{"x":"y"}}"#).unwrap().options().unwrap();
+        assert_eq!((options.timeout, options.headers), (Duration::from_secs(90), vec![("x".to_owned(), "y".to_owned())]));
     }
 
     #[test]
@@ -304,8 +331,13 @@ mod tests {
         for (settings, message) in [
             ("[]", "settings must be a JSON object"),
             (r#"{"time_out":1}"#, "there is no setting 'time_out'"),
-            (r#"{"timeout":-1}"#, "timeout must be zero or more seconds, got -1"),
-            (r#"{"timeout":"1"}"#, "timeout must be zero or more seconds, got \"1\""),
+            (r#"{"timeout":-1}"#, "timeout must be zero or more seconds, or text such as '5m' or 'PT5M', got -1"),
+            (r#"{"timeout":"soon"}"#, "or text such as '5m' or 'PT5M', got \"soon\""),
+            (r#"{"timeout":true}"#, "or text such as '5m' or 'PT5M', got true"),
+            (r#"{"timeout":0}"#, "timeout must be longer than zero; leave it out for the default"),
+            (r#"{"connect_timeout":"0s"}"#, "connect_timeout must be longer than zero"),
+            (r#"{"headers":["a"]}"#, "headers must be names with a text each, got [\"a\"]"),
+            (r#"{"headers":{"a":1}}"#, "headers must be names with a text each, got {\"a\":1}"),
             (r#"{"max_sends":0}"#, "max_sends must be at least 1"),
             (r#"{"max_response_bytes":0}"#, "max_response_bytes must be at least 1"),
             (r#"{"max_response_bytes":1.5}"#, "max_response_bytes must be a number of bytes"),
@@ -318,7 +350,15 @@ mod tests {
         }
         for (settings, message) in [
             (r#"{"concurrency":1}"#, "a worker needs at least one queue"),
-            (r#"{"queues":["a"]}"#, "concurrency must be at least 1"),
+            (r#"{"queues":["a"]}"#, "concurrency: must be at least 1"),
+            (r#"{"queues":["A b"],"concurrency":1}"#, "queues: queue must be lowercase letters"),
+            (r#"{"queues":"a","concurrency":1}"#, "queues must be a list of names, got \"a\""),
+            (r#"{"queues":["a"],"concurrency":1,"worker_id":""}"#, "worker_id: it must be 1 to 255 bytes"),
+            (r#"{"queues":["a"],"concurrency":1,"worker_id":"two\nlines"}"#, "worker_id: it must be 1 to 255 bytes"),
+            (r#"{"queues":["a"],"concurrency":1,"visibility_timeout":0.5}"#, "visibility_timeout: it must be at least 1000"),
+            (r#"{"queues":["a"],"concurrency":1,"heartbeat_interval":0}"#, "heartbeat_interval: must be longer than zero"),
+            (r#"{"queues":["a"],"concurrency":1,"poll_interval":"0s"}"#, "poll_interval: must be longer than zero"),
+            (r#"{"labels":"eu"}"#, "labels must be a list of words, got \"eu\""),
             (r#"{"queues":["a"],"concurrency":1,"unknown_types":"ignore"}"#, "must be 'fail' or 'release', got 'ignore'"),
             (r#"{"versions":[]}"#, "versions must be an object by job type"),
             (r#"{"versions":{"t":{"version":"x"}}}"#, "must be a version such as 2 or 2.1, got 'x'"),

@@ -16,7 +16,7 @@ mod mariadb;
 #[path = "outbox/migrations.rs"]
 mod migrations;
 
-use app::{App, PATIENCE, Session, connect_mysql, drained, gatekeeper, quick, until};
+use app::{App, PATIENCE, Session, connect_mysql, drained, faulty_server, quick, until};
 
 /// On databases with several writers.
 mod several_writers {
@@ -68,7 +68,7 @@ on_all!(
 );
 
 async fn fa_001_a_job_is_sent_when_its_transaction_has_committed(app: App) {
-    let (_, client) = gatekeeper().await;
+    let (_, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
     let relay = Relay::start(client.clone(), app.store(), quick());
     let (sql, id) = app.staged(&client, JobRequest::new("email.welcome", [1]).queue("mail").meta("k", "it's")).await;
@@ -83,7 +83,7 @@ async fn fa_001_a_job_is_sent_when_its_transaction_has_committed(app: App) {
 }
 
 async fn fa_002_a_rollback_takes_its_jobs_along(app: App) {
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
     let relay = Relay::start(client.clone(), app.store(), quick());
     let mut sql = Vec::new();
@@ -99,29 +99,29 @@ async fn fa_002_a_rollback_takes_its_jobs_along(app: App) {
     .await;
     drained(&app).await;
     relay.stop(PATIENCE).await;
-    assert_eq!(*keeper.order.lock().unwrap(), [1, 3]);
+    assert_eq!(*server.order.lock().unwrap(), [1, 3]);
 }
 
 async fn fa_003_a_lost_answer_makes_no_second_job(app: App) {
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
     for number in 0..7 {
         let (sql, _) = app.staged(&client, JobRequest::new("a", [number])).await;
         app.run(&sql).await;
     }
-    keeper.lose.store(1, Ordering::SeqCst);
+    server.lose.store(1, Ordering::SeqCst);
     let relay = Relay::start(client.clone(), app.store(), quick());
     drained(&app).await;
     let status = relay.stop(PATIENCE).await;
     assert_eq!((status.sent, status.deduplicated, status.refused, status.held_up), (7, 0, 0, 1));
-    assert_eq!(*keeper.order.lock().unwrap(), [0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(*server.order.lock().unwrap(), [0, 1, 2, 3, 4, 5, 6]);
     assert_eq!(client.queue_stats("default").await.unwrap().available, 7);
 }
 
 /// A batch that is not full waits for company as long as answers usually take; not for one that is already there.
 async fn one_slow_answer_holds_up_none_after_it(app: App) {
     const STALL: Duration = Duration::from_secs(5);
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
     let relay = Relay::start(client.clone(), app.store(), quick());
     let two = async || {
@@ -133,7 +133,7 @@ async fn one_slow_answer_holds_up_none_after_it(app: App) {
     };
     // A machine may stand still for as long; a relay that waits does so every time.
     for tries_left in (0..4).rev() {
-        *keeper.stall.lock().unwrap() = Some(STALL);
+        *server.stall.lock().unwrap() = Some(STALL);
         two().await;
         let started = Instant::now();
         for _ in 0..3 {
@@ -149,26 +149,26 @@ async fn one_slow_answer_holds_up_none_after_it(app: App) {
 }
 
 async fn fa_003_a_server_that_is_away_uses_no_attempt(app: App) {
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
-    keeper.away.store(true, Ordering::SeqCst);
+    server.away.store(true, Ordering::SeqCst);
     let relay = Relay::start(client.clone(), app.store(), quick());
     for number in 0..5 {
         let (sql, _) = app.staged(&client, JobRequest::new("a", [number])).await;
         app.run(&sql).await;
     }
     until("several tries", || async { relay.status().held_up > 3 }).await;
-    let seen = "SELECT CONCAT(status, attempts, CASE WHEN parked_at IS NULL THEN '' ELSE 'parked' END) FROM ojs_outbox WHERE error LIKE '%nobody there%' ORDER BY id LIMIT 1";
+    let seen = "SELECT CONCAT(status, attempts, CASE WHEN parked_at IS NULL THEN '' ELSE 'parked' END) FROM ojs_outbox WHERE error LIKE '%no server listens%' ORDER BY id LIMIT 1";
     until("the error is in the row", || async { app.ask(seen).await == ["failed0"] }).await;
-    keeper.away.store(false, Ordering::SeqCst);
+    server.away.store(false, Ordering::SeqCst);
     drained(&app).await;
     assert_eq!(app.ask("SELECT CAST(max(attempts) AS text) FROM ojs_outbox").await, ["0"]);
     relay.stop(PATIENCE).await;
-    assert_eq!(*keeper.order.lock().unwrap(), [0, 1, 2, 3, 4]);
+    assert_eq!(*server.order.lock().unwrap(), [0, 1, 2, 3, 4]);
 }
 
 async fn fa_003_two_relays_send_every_row_once_in_order(app: App) {
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
     // Once is promised while the lease lasts: it outlasts a moment in which the machine stands still.
     let mut options = quick();
@@ -185,11 +185,11 @@ async fn fa_003_two_relays_send_every_row_once_in_order(app: App) {
     for relay in relays {
         relay.stop(PATIENCE).await;
     }
-    assert_eq!(*keeper.order.lock().unwrap(), (0..200).collect::<Vec<_>>());
+    assert_eq!(*server.order.lock().unwrap(), (0..200).collect::<Vec<_>>());
 }
 
 async fn fa_r002_many_rows_are_one_request(app: App) {
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
     let mut sql = String::from("BEGIN;");
     for number in 0..100 {
@@ -200,8 +200,8 @@ async fn fa_r002_many_rows_are_one_request(app: App) {
     let relay = Relay::start(client.clone(), app.store(), quick());
     drained(&app).await;
     relay.stop(PATIENCE).await;
-    assert_eq!(*keeper.requests.lock().unwrap(), [("/jobs/batch".to_owned(), 100)]);
-    assert_eq!(*keeper.order.lock().unwrap(), (0..100).collect::<Vec<_>>());
+    assert_eq!(*server.requests.lock().unwrap(), [("/jobs/batch".to_owned(), 100)]);
+    assert_eq!(*server.order.lock().unwrap(), (0..100).collect::<Vec<_>>());
 }
 
 /// The table of the seed, as printed; the migration adds what it lacks.
@@ -234,7 +234,7 @@ fn seed_of(app: &App) -> String {
 }
 
 async fn rows_with_the_seeds_columns_alone_are_relayed(app: App) {
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     let insert = "INSERT INTO ojs_outbox (job_type, job_args, job_options) VALUES ('a', '[1]', '{\"queue\": \"email\"}')";
     let made_before = !matches!(app, App::Sqlite(_));
     if made_before {
@@ -247,19 +247,19 @@ async fn rows_with_the_seeds_columns_alone_are_relayed(app: App) {
     app.run(insert).await;
     app.run("INSERT INTO ojs_outbox (job_type, job_args) VALUES ('a', '[2]')").await;
     // The id that the relay makes is the same when the answer is lost.
-    keeper.lose.store(1, Ordering::SeqCst);
+    server.lose.store(1, Ordering::SeqCst);
     let relay = Relay::start(client.clone(), app.store(), quick());
     drained(&app).await;
     relay.stop(PATIENCE).await;
     let first = if made_before { 2 } else { 1 };
     assert_eq!(client.queue_stats("email").await.unwrap().available, first);
     assert_eq!(client.queue_stats("default").await.unwrap().available, 1);
-    let order = keeper.order.lock().unwrap().clone();
+    let order = server.order.lock().unwrap().clone();
     assert!(order.ends_with(&[1, 2]) && order.len() as u64 == first + 1, "{order:?}");
 }
 
 async fn scenario_46_a_poison_row_is_parked_and_blocks_nobody(app: App) {
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     let store = app.store();
     store.migrate().await.unwrap();
     for (number, options) in [(1, "{}"), (2, r#"{"priority":5000}"#), (3, "[]"), (4, "{}"), (5, "{}")] {
@@ -278,19 +278,19 @@ async fn scenario_46_a_poison_row_is_parked_and_blocks_nobody(app: App) {
     assert_eq!((store.replay(Some(2)).await.unwrap(), store.drop_parked(Some(3)).await.unwrap()), (1, 1));
     drained(&app).await;
     relay.stop(PATIENCE).await;
-    assert_eq!(*keeper.order.lock().unwrap(), [1, 4, 5, 2]);
+    assert_eq!(*server.order.lock().unwrap(), [1, 4, 5, 2]);
 }
 
 /// The next batch is read while one is sent: what is refused, or lost on the way, in the middle of them changes nothing.
 async fn batches_that_overlap_stay_in_order(app: App) {
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
     for number in 0..40 {
         let options = if number == 17 { r#"{"priority":5000}"# } else { "{}" };
         app.run(&format!("INSERT INTO ojs_outbox (job_type, job_args, job_options) VALUES ('a', '[{number}]', '{options}')"))
             .await;
     }
-    keeper.lose.store(1, Ordering::SeqCst);
+    server.lose.store(1, Ordering::SeqCst);
     let mut options = quick();
     options.batch_size = 5;
     let relay = Relay::start(client.clone(), app.store(), options);
@@ -301,12 +301,12 @@ async fn batches_that_overlap_stay_in_order(app: App) {
     .await;
     assert_eq!(relay.stop(PATIENCE).await.sent, 39);
     let expected: Vec<i64> = (0..40).filter(|number| *number != 17).collect();
-    assert_eq!(*keeper.order.lock().unwrap(), expected);
+    assert_eq!(*server.order.lock().unwrap(), expected);
     assert_eq!(client.queue_stats("default").await.unwrap().available, 39);
 }
 
 async fn another_table(app: App) {
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     let table = Table::new("shop_outbox").unwrap();
     let store = || app.store_of(table.clone());
     store().migrate().await.unwrap();
@@ -314,11 +314,11 @@ async fn another_table(app: App) {
     let relay = Relay::start(client.clone(), store(), quick());
     until("it is sent", || async { relay.status().sent == 1 }).await;
     relay.stop(PATIENCE).await;
-    assert_eq!(*keeper.order.lock().unwrap(), [1]);
+    assert_eq!(*server.order.lock().unwrap(), [1]);
 }
 
 async fn old_rows_are_deleted(app: App) {
-    let (_, client) = gatekeeper().await;
+    let (_, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
     // MySQL's times have no zone.
     let old = if matches!(app, App::Mysql(_)) { "2020-01-01 00:00:00" } else { "2020-01-01T00:00:00.000Z" };
@@ -338,7 +338,7 @@ async fn old_rows_are_deleted(app: App) {
 }
 
 async fn stopping_sends_what_is_committed(app: App) {
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
     let mut options = quick();
     options.poll_interval = Duration::from_secs(3600);
@@ -349,12 +349,12 @@ async fn stopping_sends_what_is_committed(app: App) {
         app.run(&sql).await;
     }
     relay.stop(PATIENCE).await;
-    assert_eq!(*keeper.order.lock().unwrap(), [0, 1, 2, 3, 4]);
+    assert_eq!(*server.order.lock().unwrap(), [0, 1, 2, 3, 4]);
     // The lease was given back: the next one need not wait for its end. A busy database may get to that a moment later.
     app.run("INSERT INTO ojs_outbox (job_type, job_args) VALUES ('a', '[5]')").await;
     until("the next one sends", || async {
         Relay::start(client.clone(), app.store(), options.clone()).stop(PATIENCE).await;
-        keeper.order.lock().unwrap().len() == 6
+        server.order.lock().unwrap().len() == 6
     })
     .await;
 }
@@ -362,7 +362,7 @@ async fn stopping_sends_what_is_committed(app: App) {
 /// Scenarios 42, 43: numbers are given out before commit, so a lower one may become visible later; scenario 44: a long transaction
 /// elsewhere holds nothing up.
 async fn scenarios_42_43_44_a_later_commit_with_an_earlier_number_is_neither_lost_nor_overtaken(app: App) {
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
     app.run("CREATE TABLE other (x int)").await;
     let mut elsewhere = Session::of(&app).await;
@@ -381,13 +381,13 @@ async fn scenarios_42_43_44_a_later_commit_with_an_earlier_number_is_neither_los
     slow.run("COMMIT").await;
     drained(&app).await;
     relay.stop(PATIENCE).await;
-    assert_eq!(*keeper.order.lock().unwrap(), [1, 2, 3]);
+    assert_eq!(*server.order.lock().unwrap(), [1, 2, 3]);
 }
 
 /// EI-012, EI-013: the whole chain has run, in its order, before the row is written; the row is what will be sent.
 #[tokio::test]
 async fn ei_012_ei_013_the_chain_runs_before_the_row_is_written() {
-    let (_, client) = gatekeeper().await;
+    let (_, client) = faulty_server().await;
     let seen: Arc<std::sync::Mutex<Vec<&'static str>>> = Arc::default();
     let spy = |name: &'static str| {
         let seen = Arc::clone(&seen);
@@ -418,7 +418,7 @@ async fn a_sequence_that_gives_out_stocks_is_refused() {
     let app = App::Postgres(ojs_postgres_fixture::database());
     app.store().migrate().await.unwrap();
     app.run("ALTER SEQUENCE ojs_outbox_id_seq CACHE 10; INSERT INTO ojs_outbox (job_type, job_args) VALUES ('a', '[1]')").await;
-    let (_, client) = gatekeeper().await;
+    let (_, client) = faulty_server().await;
     let relay = Relay::start(client, app.store(), quick());
     until("it says so", || async { relay.status().error.is_some_and(|error| error.contains("CACHE 10")) }).await;
     relay.stop(PATIENCE).await;

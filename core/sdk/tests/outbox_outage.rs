@@ -33,7 +33,7 @@ fn client(network: &Arc<Network>) -> Client {
                     let here = tokio::runtime::Handle::current();
                     tokio::task::spawn_blocking(move || here.block_on(server.request(request))).await.unwrap()
                 }
-                None => Err(TransportError::new(TransportErrorKind::Connect, "nobody there")),
+                None => Err(TransportError::new(TransportErrorKind::Connect, "no server listens")),
             }
         }
     }))

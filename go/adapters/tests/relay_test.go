@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -63,6 +64,40 @@ func TestFA003AServerThatIsAwayLosesNothing(t *testing.T) {
 			must(t, relay.Stop(s.ctx))
 		})
 	}
+}
+
+// A program without a worker is told as well: by slog.Default(), so this test is not one of the parallel ones.
+func TestARelaySaysWhatHoldsItUp(t *testing.T) {
+	lines := make(chan string, 100)
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(lineWriter(lines), nil)))
+	defer slog.SetDefault(before)
+	s := newShopAt(t, "sqlite", "http://127.0.0.1:1", ojs.OutboxOptions{PollInterval: 20 * time.Millisecond})
+	tx := s.transaction()
+	s.add(tx, 1)
+	must(t, tx.Commit())
+	for {
+		select {
+		case line := <-lines:
+			if strings.Contains(line, "level=WARN") && strings.Contains(line, "the outbox is held up") &&
+				strings.Contains(line, "cannot connect to http://127.0.0.1:1") {
+				return
+			}
+		case <-s.ctx.Done():
+			t.Fatal("no warning says that the outbox is held up")
+		}
+	}
+}
+
+// lineWriter hands on what is written, and drops it when the channel is full.
+type lineWriter chan string
+
+func (w lineWriter) Write(line []byte) (int, error) {
+	select {
+	case w <- string(line):
+	default:
+	}
+	return len(line), nil
 }
 
 // What waits goes in as few requests as it fits into, however it was enqueued.

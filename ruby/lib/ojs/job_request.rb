@@ -11,7 +11,10 @@ module OJS
     # +args+ is an Array; anything else becomes an Array of one.
     def initialize(type, args = [], options = nil, **more)
       type = type.name if type.is_a?(Symbol)
-      raise ValidationError.new("a job needs a type", code: "invalid_payload") unless type.is_a?(String) && !type.empty?
+      unless type.is_a?(String) && !type.empty?
+        what = "a job needs a type, such as \"email.send\"; got #{type.inspect}"
+        raise ValidationError.new(what, code: "invalid_payload")
+      end
 
       given = self.class.hash_of("options", options).transform_keys(&:to_sym).merge(more)
       @type = type

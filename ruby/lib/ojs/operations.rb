@@ -188,7 +188,8 @@ module OJS
       member(call("GET", path("queues", name, "stats")), "queue")
     end
 
-    # Stops handing out jobs of the queue until resume_queue. Jobs can still be enqueued.
+    # Stops handing out jobs of the queue until resume_queue. Jobs can still be enqueued. A queue that does not exist
+    # is made, paused: the protocol answers 200 for every name. <tt>ojs queues pause</tt> asks first.
     def pause_queue(name)
       member(call("POST", path("queues", name, "pause"), {}), "queue")
     end

@@ -42,6 +42,7 @@ module OJS
         @transport = @client.transport.connection ? nil : TransportThreads.new(@client.transport.custom)
         connection = @transport ? @transport.connection : @client.transport.connection
         @native = Native::Relay.new(connection, Wire.dump(@settings), @host&.mailbox)
+        Logs.start
         @pid = Process.pid
         Relay.live(self)
       end
@@ -75,6 +76,7 @@ module OJS
         begin
           @native.stop(Durations.seconds("grace", grace))
         ensure
+          Logs.flush
           @host&.close
           @transport&.close
           @native = @host = @transport = nil

@@ -40,8 +40,11 @@ module OJS
         said = environment
         given = said.slice(*OPTIONS).merge(options.compact)
         given[:encryption_keys] = key_text(given[:encryption_keys])
-        given[:headers] = given.fetch(:headers, {}).map { |name, value| [name.to_s, value.to_s] }
         %i[timeout connect_timeout].each { |name| given[name] = Durations.seconds(name, given[name]) }
+        unless url.nil? || url.is_a?(String)
+          raise ValidationError, "the URL must be text such as \"http://localhost:8080\", got #{url.inspect}"
+        end
+
         Native::Connection.new(url.to_s.strip.empty? ? said.fetch(:url) : url, Wire.dump(given.compact))
       end
 

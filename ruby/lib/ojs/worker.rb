@@ -75,7 +75,7 @@ module OJS
         grace_period: Durations.seconds(:grace_period, grace_period || said[:grace_period]),
         flush_timeout: Durations.seconds(:flush_timeout, flush_timeout),
         poll_interval: Durations.seconds(:poll_interval, poll_interval),
-        labels: labels.to_a,
+        labels: labels,
         release_on_shutdown: release_on_shutdown,
         unknown_types: unknown_types&.to_s,
         only_registered_types: only_registered_types
@@ -362,17 +362,22 @@ module OJS
     end
 
     def names(queues)
-      list = (queues.is_a?(String) ? queues.split(",") : queues.to_a).map { |name| name.to_s.strip }.reject(&:empty?)
+      list = queues.is_a?(String) ? queues.split(",") : queues
+      unless list.respond_to?(:to_ary) && list.to_ary.all? { |name| name.is_a?(String) || name.is_a?(Symbol) }
+        raise ValidationError, "queues must be a list of names, or text such as \"mail,default\"; got #{queues.inspect}"
+      end
+
+      list = list.map { |name| name.to_s.strip }.reject(&:empty?)
       raise ValidationError, "a worker needs at least one queue" if list.empty?
 
       list
     end
 
     def slots(concurrency)
-      slots = Integer(concurrency)
-      raise ValidationError, "concurrency must be at least 1, got #{slots}" if slots < 1
+      slots = Integer(concurrency.is_a?(Float) ? nil : concurrency, exception: false)
+      return slots if slots&.positive?
 
-      slots
+      raise ValidationError, "concurrency must be at least 1, got #{concurrency.inspect}"
     end
   end
 end

@@ -17,8 +17,8 @@
 //! `OJS_FAULT_ROUNDS`, `OJS_FAULT_JOBS`, `OJS_FAULT_NODE_ROUNDS`, `OJS_FAULT_NODE_JOBS`, `OJS_FAULT_NODE_SECONDS` (a kill every few seconds for so long instead of a few at the
 //! beginning) and `OJS_FAULT_SEED` change the size and repeat a plan (the plan: sizes, outcomes and the times of
 //! the kills; how the operating system schedules the processes is its own affair).
+mod client_log;
 mod host;
-mod ledger;
 mod operator;
 mod producer;
 mod round;

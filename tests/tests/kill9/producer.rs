@@ -6,11 +6,11 @@ use rand::Rng;
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
+use super::client_log::ClientLog;
 use super::host::Whereabouts;
-use super::ledger::Ledger;
 
 /// Enqueues `jobs` jobs, half of them one by one. Returns how many requests had to be sent again.
-pub async fn run(mut whereabouts: Whereabouts, ledger: Arc<Ledger>, mut random: StdRng, jobs: usize) -> u64 {
+pub async fn run(mut whereabouts: Whereabouts, client_log: Arc<ClientLog>, mut random: StdRng, jobs: usize) -> u64 {
     let (mut wire, mut resent, mut left) = (whereabouts.connect().await, 0, jobs);
     while left > 0 {
         let single = random.random_bool(0.97);
@@ -19,7 +19,7 @@ pub async fn run(mut whereabouts: Whereabouts, ledger: Arc<Ledger>, mut random: 
         let ids: Vec<String> = (0..size).map(|_| job_id()).collect();
         let jobs: Vec<Value> = ids.iter().map(|id| job(id)).collect();
         resent += send(&mut wire, &mut whereabouts, &jobs).await;
-        ledger.confirm(&ids);
+        client_log.confirm(&ids);
     }
     resent
 }

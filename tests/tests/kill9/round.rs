@@ -10,8 +10,8 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::json;
 
+use super::client_log::ClientLog;
 use super::host::Host;
-use super::ledger::Ledger;
 use super::producer;
 use super::stuck;
 use super::worker::Worker;
@@ -73,9 +73,9 @@ pub async fn run_nodes(random: StdRng, jobs: usize, steadily: Duration) -> Tally
 }
 
 async fn play(mut host: Host, mut random: StdRng, jobs: usize, plan: Plan) -> Tally {
-    let ledger = Arc::new(Ledger::default());
-    let (done, report) = (AtomicBool::new(false), stuck::watch(host.whereabouts(), &ledger));
-    let clients = clients(&host, &ledger, &mut random, jobs);
+    let client_log = Arc::new(ClientLog::default());
+    let (done, report) = (AtomicBool::new(false), stuck::watch(host.whereabouts(), &client_log));
+    let clients = clients(&host, &client_log, &mut random, jobs);
     let work = async {
         let ended = clients.await;
         done.store(true, Ordering::SeqCst);
@@ -85,7 +85,7 @@ async fn play(mut host: Host, mut random: StdRng, jobs: usize, plan: Plan) -> Ta
         ended = async { tokio::join!(disturb(&mut host, &mut random, plan, &done), work) } => ended,
         report = report => panic!("{report}"),
     };
-    reckon(&host, &ledger, jobs).await;
+    reckon(&host, &client_log, jobs).await;
     if !matches!(plan, Plan::Burst { restarts: 0 }) {
         ticks(&host).await;
     }
@@ -94,16 +94,21 @@ async fn play(mut host: Host, mut random: StdRng, jobs: usize, plan: Plan) -> Ta
 }
 
 /// Producers and workers; resolves when all jobs are completed, with the enqueues sent again and the stale leases refused.
-fn clients(host: &Host, ledger: &Arc<Ledger>, random: &mut StdRng, jobs: usize) -> impl Future<Output = (u64, u64)> + use<> {
+fn clients(
+    host: &Host,
+    client_log: &Arc<ClientLog>,
+    random: &mut StdRng,
+    jobs: usize,
+) -> impl Future<Output = (u64, u64)> + use<> {
     let mut producers = tokio::task::JoinSet::new();
     for number in 0..PRODUCERS {
         let share = jobs / PRODUCERS + usize::from(number < jobs % PRODUCERS);
-        producers.spawn(producer::run(host.whereabouts(), Arc::clone(ledger), StdRng::from_rng(random), share));
+        producers.spawn(producer::run(host.whereabouts(), Arc::clone(client_log), StdRng::from_rng(random), share));
     }
     let mut workers = tokio::task::JoinSet::new();
     for number in 0..WORKERS {
         let name = format!("worker-{number}");
-        workers.spawn(Worker::new(name, host.whereabouts(), Arc::clone(ledger), StdRng::from_rng(random), jobs).run());
+        workers.spawn(Worker::new(name, host.whereabouts(), Arc::clone(client_log), StdRng::from_rng(random), jobs).run());
     }
     async { (producers.join_all().await.into_iter().sum(), workers.join_all().await.into_iter().sum()) }
 }
@@ -130,8 +135,8 @@ async fn disturb(host: &mut Host, random: &mut StdRng, plan: Plan, done: &Atomic
 }
 
 /// Every confirmed job is completed by an ack that was good, and there are no others.
-async fn reckon(host: &Host, ledger: &Ledger, jobs: usize) {
-    let entries = ledger.entries();
+async fn reckon(host: &Host, client_log: &ClientLog, jobs: usize) {
+    let entries = client_log.entries();
     assert_eq!(entries.len(), jobs, "jobs confirmed");
     let mut wire = host.whereabouts().connect().await;
     let stats = wire.get("/queues/default/stats").await.expect(200).json();

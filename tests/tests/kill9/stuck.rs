@@ -6,8 +6,8 @@ use ojs_tests::Wire;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::client_log::ClientLog;
 use super::host::Whereabouts;
-use super::ledger::Ledger;
 
 /// How long nothing may move: longer than a lease, a restart of the database and a take-over of maintenance together.
 pub const STILL: Duration = Duration::from_secs(60);
@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(500);
 const MOST: usize = 5;
 
 /// Resolves with a report when no job was added or completed for [`STILL`].
-pub async fn watch(mut whereabouts: Whereabouts, ledger: &Ledger) -> String {
+pub async fn watch(mut whereabouts: Whereabouts, client_log: &ClientLog) -> String {
     let (mut seen, mut since) = (Err("no server has answered".to_owned()), Instant::now());
     while since.elapsed() < STILL {
         tokio::time::sleep(LOOK).await;
@@ -28,7 +28,7 @@ pub async fn watch(mut whereabouts: Whereabouts, ledger: &Ledger) -> String {
             (seen, since) = (now, Instant::now());
         }
     }
-    let jobs = match tokio::time::timeout(STILL, hanging(&mut whereabouts, ledger)).await {
+    let jobs = match tokio::time::timeout(STILL, hanging(&mut whereabouts, client_log)).await {
         Ok(Ok(jobs)) => jobs,
         Ok(Err(error)) => format!("they cannot be listed: {error}"),
         Err(_) => "they cannot be listed: no server answers".to_owned(),
@@ -48,7 +48,7 @@ async fn progress(whereabouts: &mut Whereabouts) -> io::Result<(u64, u64)> {
 }
 
 /// Jobs that are not completed, by state, with what the clients know of each.
-async fn hanging(whereabouts: &mut Whereabouts, ledger: &Ledger) -> io::Result<String> {
+async fn hanging(whereabouts: &mut Whereabouts, client_log: &ClientLog) -> io::Result<String> {
     let mut wire = whereabouts.connect().await;
     let mut report = String::new();
     for state in ["scheduled", "available", "pending", "active", "retryable", "cancelled", "discarded"] {
@@ -60,7 +60,7 @@ async fn hanging(whereabouts: &mut Whereabouts, ledger: &Ledger) -> io::Result<S
         report.push_str(&format!("{} {state}, among them:\n", page["pagination"]["total"]));
         for job in jobs.iter().take(MOST) {
             let id = job["id"].as_str().unwrap_or_default();
-            report.push_str(&format!("  {id}: {}; {job}\n", ledger.describe(id)));
+            report.push_str(&format!("  {id}: {}; {job}\n", client_log.describe(id)));
         }
     }
     let workers = ask(&mut wire, "/admin/workers").await?;

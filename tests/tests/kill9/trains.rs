@@ -95,7 +95,7 @@ pub async fn run(mut host: Host, mut random: StdRng, size: Size, restarts: bool)
         stored: AtomicBool::new(false),
         operated: Operated::default(),
     });
-    let mut crew = Crew::start(&host, &shared);
+    let mut processes = WorkerProcesses::start(&host, &shared);
     let mut producers = JoinSet::new();
     for share in 0..PRODUCERS {
         let trains = (share..size.trains).step_by(PRODUCERS).collect();
@@ -106,8 +106,8 @@ pub async fn run(mut host: Host, mut random: StdRng, size: Size, restarts: bool)
     let operator = tokio::spawn(operator.run());
     for kill in 0..size.kills {
         host.kill(Duration::from_millis(random.random_range(20..500)), &mut random).await;
-        crew.publish(&host);
-        crew.kill_one(&mut random).await;
+        processes.publish(&host);
+        processes.kill_one(&mut random).await;
         if restarts && kill == 0 {
             host.restart_database();
         }
@@ -116,7 +116,7 @@ pub async fn run(mut host: Host, mut random: StdRng, size: Size, restarts: bool)
     shared.stored.store(true, Ordering::SeqCst);
     let stats = settled(host.whereabouts(), size.trains * size.cars).await;
     operator.abort();
-    crew.stop().await;
+    processes.stop().await;
     let findings = shared.log.judge();
     assert!(findings.overtaken.is_empty(), "overtaken: {:#?}", findings.overtaken);
     assert!(findings.overlapping.is_empty(), "overlapping: {:#?}", findings.overlapping);
@@ -193,7 +193,7 @@ struct Worker {
 }
 
 /// Worker processes, and the file that tells them where servers are.
-struct Crew {
+struct WorkerProcesses {
     workers: Vec<Worker>,
     readers: JoinSet<()>,
     started: u64,
@@ -202,18 +202,18 @@ struct Crew {
     _dir: tempfile::TempDir,
 }
 
-impl Crew {
+impl WorkerProcesses {
     fn start(host: &Host, shared: &Arc<Shared>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let servers = dir.path().join("servers");
         let (workers, readers, shared) = (Vec::new(), JoinSet::new(), Arc::clone(shared));
-        let mut crew = Self { workers, readers, started: 0, servers, shared, _dir: dir };
-        crew.publish(host);
+        let mut processes = Self { workers, readers, started: 0, servers, shared, _dir: dir };
+        processes.publish(host);
         for _ in 0..WORKERS {
-            let worker = crew.spawn();
-            crew.workers.push(worker);
+            let worker = processes.spawn();
+            processes.workers.push(worker);
         }
-        crew
+        processes
     }
 
     /// Writes where the servers are. Readers see the old list or the new one.

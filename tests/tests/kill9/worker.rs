@@ -7,8 +7,8 @@ use rand::Rng;
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
+use super::client_log::ClientLog;
 use super::host::Whereabouts;
-use super::ledger::Ledger;
 
 /// The shortest lease the protocol allows: forgotten jobs come back while the round still runs.
 const LEASE_MS: u64 = 1000;
@@ -19,7 +19,7 @@ const COUNT: usize = 64;
 pub struct Worker {
     pub name: String,
     pub whereabouts: Whereabouts,
-    pub ledger: Arc<Ledger>,
+    pub client_log: Arc<ClientLog>,
     pub random: StdRng,
     /// Jobs in the round.
     pub jobs: usize,
@@ -30,8 +30,8 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub fn new(name: String, whereabouts: Whereabouts, ledger: Arc<Ledger>, random: StdRng, jobs: usize) -> Self {
-        Self { name, whereabouts, ledger, random, jobs, stale_refused: 0, unanswered: Vec::new() }
+    pub fn new(name: String, whereabouts: Whereabouts, client_log: Arc<ClientLog>, random: StdRng, jobs: usize) -> Self {
+        Self { name, whereabouts, client_log, random, jobs, stale_refused: 0, unanswered: Vec::new() }
     }
 
     /// Works until all jobs of the round are completed; returns how many stale leases were refused.
@@ -61,7 +61,7 @@ impl Worker {
             }
             let mut done = Vec::new();
             for (id, token) in jobs {
-                if let Some(stale) = self.ledger.claimed(&id, token) {
+                if let Some(stale) = self.client_log.claimed(&id, token) {
                     self.try_stale(wire, &id, stale).await?;
                 }
                 match self.random.random_range(0..100) {
@@ -116,7 +116,7 @@ impl Worker {
 
     fn settle(&self, id: &str, token: i64, status: u16, code: &str) {
         match (status, code) {
-            (200, _) => self.ledger.acked(id, token),
+            (200, _) => self.client_log.acked(id, token),
             (409, "conflict") => {}
             _ => panic!("ack of {id}: {status} {code}"),
         }

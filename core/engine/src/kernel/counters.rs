@@ -7,7 +7,7 @@ use ojs_model::Timestamp;
 
 use crate::error::StoreError;
 use crate::features::errors::records::ErrorRow;
-use crate::features::fair::turns::Turns;
+use crate::features::fair::rounds::Rounds;
 use crate::features::job_types::passes::Passes;
 use crate::features::pools::shares::AllShares;
 use crate::features::progress::board::Board;
@@ -35,7 +35,7 @@ pub struct Counters {
     /// Reports of progress that this process has not written yet.
     pub(crate) progress: Arc<Board>,
     /// Which key is next in each shared queue.
-    pub(crate) turns: Arc<Mutex<Turns>>,
+    pub(crate) rounds: Arc<Mutex<Rounds>>,
     /// How many jobs each queue of a pool has handed out.
     pub(crate) shares: Arc<Mutex<AllShares>>,
     /// Number of webhook deliveries that wait.

@@ -140,7 +140,7 @@ async fn an_operation_is_paused_resumed_and_cancelled(b: Bench) {
         let (status, body) = say("pause").await;
         assert_eq!((status, &body["state"], counts(&body)), (200, &json!("paused"), [0, 0, 0]));
     }
-    // A paused one is nobody's: the lease of the node that held it is over.
+    // A paused one has no holder: the lease of the node that held it is over.
     b.advance(seconds(120)).await;
     assert_eq!(ended(&b, &id).await["state"], "paused");
     assert_eq!(say("resume").await.1["state"], "running");

@@ -204,7 +204,7 @@ async fn reports_of_a_lost_lease_are_refused(b: Bench) {
     assert_eq!(b.report(id, json!({"progress": 0.2, "worker_id": "v"})).await.0, 409);
     b.advance(seconds(31)).await;
     let (status, body) = b.report(id, json!({"progress": 0.3, "lease_token": lease})).await;
-    assert_eq!((status, &body["state"]), (200, &json!("available")), "ignored while nobody holds it");
+    assert_eq!((status, &body["state"]), (200, &json!("available")), "ignored while no worker holds it");
     let again = b.claim_for(Some("v"), &["q"], 1).await.remove(0);
     let (status, body) = b.report(id, json!({"progress": 0.3, "lease_token": lease})).await;
     assert_eq!((status, &body["error"]["details"]["reason"]), (409, &json!("stale_lease")));

@@ -167,7 +167,7 @@ async fn a_worker_of_a_tenant_gets_the_jobs_of_that_tenant_only(b: Bench) {
     assert_eq!(ids(&json!(got)), [of_acme.as_str()]);
     assert!(b.fetch_of(Some("nobody"), 10).await.is_empty());
     assert_eq!(ids(&json!(b.fetch_of(Some("_default"), 10).await)), [plain.as_str()]);
-    // What it holds nobody else can settle, extend or see.
+    // What it holds can be settled, extended and seen by it alone.
     let body = json!({"job_id": of_acme, "lease_token": got[0]["lease_token"]});
     assert_eq!(b.of("blog", "POST", "/workers/ack", body).await.0, 404);
     let beat = json!({"worker_id": "w", "active_jobs": [of_acme], "lease_tokens": {of_acme.clone(): got[0]["lease_token"]}});

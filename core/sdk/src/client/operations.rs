@@ -402,7 +402,9 @@ impl Client {
         answer::list(&answer, &["items"])
     }
 
-    /// Stops handing out jobs of the queue until [`resume_queue`](Self::resume_queue). Jobs can still be enqueued.
+    /// Stops handing out jobs of the queue until [`resume_queue`](Self::resume_queue). Jobs can still be enqueued. A
+    /// queue that does not exist is made, paused: the protocol answers 200 for every name. `ojs queues pause` asks
+    /// first.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call).

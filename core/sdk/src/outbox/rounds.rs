@@ -362,7 +362,7 @@ impl Rounds {
         let mut status = self.shared.status();
         status.held_up += 1;
         if status.error.as_deref() != Some(error) {
-            tracing::warn!(error, "the outbox waits");
+            tracing::warn!(error, "the outbox is held up: its jobs stay in the table and are sent later");
             status.error = Some(error.to_owned());
         }
         drop(status);

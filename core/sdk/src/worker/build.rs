@@ -365,12 +365,7 @@ impl WorkerBuilder {
         }
         options.concurrency = self.concurrency.or_else(|| env.concurrency()).unwrap_or(options.concurrency);
         options.grace_period = self.grace_period.or_else(|| env.grace_period()).unwrap_or(options.grace_period);
-        if options.queues.is_empty() {
-            return Err(Error::validation("queues", "a worker needs at least one queue"));
-        }
-        if options.concurrency == 0 {
-            return Err(Error::validation("concurrency", "a worker needs at least one slot"));
-        }
+        options.check()?;
         Ok(options)
     }
 }

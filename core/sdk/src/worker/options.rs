@@ -1,6 +1,8 @@
 //! Settings of a worker. Defaults are the tuned values: they need no change for speed.
 use std::time::Duration;
 
+use ojs_model::envelope::{check_lease_ms, check_name, check_queue};
+
 use super::versions::Versions;
 use crate::error::Error;
 
@@ -193,6 +195,37 @@ impl WorkerOptions {
     #[must_use]
     pub fn flush_for(&self) -> Duration {
         self.flush_timeout.unwrap_or_else(|| self.visibility_timeout.unwrap_or(FLUSH_MOST).min(FLUSH_MOST))
+    }
+
+    /// Checks what a server would refuse at every fetch, and lengths of time that mean nothing.
+    ///
+    /// ```
+    /// use ojs::worker::WorkerOptions;
+    /// assert!(WorkerOptions::new(["mail"]).check().is_ok());
+    /// assert!(WorkerOptions::new(["Mail Room"]).check().is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Validation`] that names the option.
+    pub fn check(&self) -> Result<(), Error> {
+        let wrong = |name: &'static str, message: &str| Err(Error::validation(name, message));
+        if self.queues.is_empty() {
+            return wrong("queues", "a worker needs at least one queue");
+        }
+        if self.concurrency == 0 {
+            return wrong("concurrency", "must be at least 1, got 0");
+        }
+        if self.heartbeat_interval.is_zero() {
+            return wrong("heartbeat_interval", "must be longer than zero; leave it out for the default");
+        }
+        if self.poll_interval_max.is_zero() {
+            return wrong("poll_interval", "must be longer than zero; leave it out for the default");
+        }
+        let refused = |name: &'static str| move |error: ojs_model::OjsError| Error::validation(name, error.message);
+        self.queues.iter().try_for_each(|queue| check_queue(queue)).map_err(refused("queues"))?;
+        self.worker_id.iter().try_for_each(|id| check_name("it", id)).map_err(refused("worker_id"))?;
+        let lease = self.visibility_timeout.map(|lease| u64::try_from(lease.as_millis()).unwrap_or(u64::MAX));
+        lease.iter().try_for_each(|ms| check_lease_ms("it", *ms)).map_err(refused("visibility_timeout"))
     }
 
     /// Sets [`labels`](Self::labels).

@@ -145,7 +145,7 @@ pub fn quick() -> RelayOptions {
     options
 }
 /// A server that can be away, and remembers what it was sent, in order.
-pub struct Gatekeeper {
+pub struct FaultyServer {
     engine: Arc<dyn Transport>,
     pub away: AtomicBool,
     /// Answers are lost after the engine has stored the jobs, so many times.
@@ -158,9 +158,9 @@ pub struct Gatekeeper {
     pub order: std::sync::Mutex<Vec<i64>>,
 }
 
-pub async fn gatekeeper() -> (Arc<Gatekeeper>, Client) {
+pub async fn faulty_server() -> (Arc<FaultyServer>, Client) {
     let engine = Arc::clone(Client::connect("memory:").await.unwrap().transport());
-    let keeper = Arc::new(Gatekeeper {
+    let server = Arc::new(FaultyServer {
         engine,
         away: AtomicBool::new(false),
         lose: AtomicUsize::new(0),
@@ -169,19 +169,19 @@ pub async fn gatekeeper() -> (Arc<Gatekeeper>, Client) {
         requests: std::sync::Mutex::default(),
         order: std::sync::Mutex::default(),
     });
-    let (inside, server) = (Arc::clone(&keeper), tokio::runtime::Handle::current());
+    let (inside, runtime) = (Arc::clone(&server), tokio::runtime::Handle::current());
     let transport = transport::from_fn(move |request: Request| {
-        let keeper = Arc::clone(&inside);
+        let server = Arc::clone(&inside);
         // As in a server: a request that has arrived is seen to, whether its sender still lives or not.
-        let answer = server.spawn(async move { keeper.answer(request).await });
+        let answer = runtime.spawn(async move { server.answer(request).await });
         async move { answer.await.unwrap() }
     });
-    (keeper, Client::new(transport))
+    (server, Client::new(transport))
 }
 
-impl Gatekeeper {
+impl FaultyServer {
     async fn answer(&self, request: Request) -> Result<Response, transport::TransportError> {
-        let away = || Err(transport::TransportError::new(transport::TransportErrorKind::Connect, "nobody there"));
+        let away = || Err(transport::TransportError::new(transport::TransportErrorKind::Connect, "no server listens"));
         if request.method == "POST" && self.away.load(Ordering::SeqCst) {
             return away();
         }

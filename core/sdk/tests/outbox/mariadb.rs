@@ -7,7 +7,7 @@ use mysql_async::prelude::Queryable;
 use ojs::outbox::{Dialect, MysqlOutbox, Relay, Store, Style, Table, Value};
 use ojs::{Client, JobRequest};
 
-use super::{App, PATIENCE, connect_mysql, drained, gatekeeper, quick, until};
+use super::{App, PATIENCE, connect_mysql, drained, faulty_server, quick, until};
 
 const WRITERS: i64 = 16;
 const TRANSACTIONS: i64 = 60;
@@ -77,7 +77,7 @@ fn relay(client: &Client, url: &str) -> tokio::runtime::Runtime {
 async fn sixteen_writers_and_relays_that_are_killed_lose_and_reorder_nothing() {
     let app = App::Mysql(ojs_mariadb_fixture::database());
     let App::Mysql(database) = &app else { unreachable!() };
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
     let mut writers = Vec::new();
     for writer in 0..WRITERS {
@@ -86,10 +86,10 @@ async fn sixteen_writers_and_relays_that_are_killed_lose_and_reorder_nothing() {
     let mut relays = [relay(&client, database.url()), relay(&client, database.url())];
     let mut kills = 0;
     while writers.iter().any(|writer| !writer.is_finished()) || kills < 4 {
-        let seen = keeper.order.lock().unwrap().len();
+        let seen = server.order.lock().unwrap().len();
         let deadline = Instant::now() + Duration::from_millis(700);
         until("rows are sent, or no relay leads", || async {
-            keeper.order.lock().unwrap().len() > seen + 50 || Instant::now() > deadline
+            server.order.lock().unwrap().len() > seen + 50 || Instant::now() > deadline
         })
         .await;
         std::mem::replace(&mut relays[kills % 2], relay(&client, database.url())).shutdown_background();
@@ -109,7 +109,7 @@ async fn sixteen_writers_and_relays_that_are_killed_lose_and_reorder_nothing() {
         .map(|args| serde_json::from_str::<[i64; 1]>(args).unwrap()[0])
         .collect();
     assert!(inserted.len() as i64 > WRITERS * TRANSACTIONS / 2);
-    let mut arrived = keeper.order.lock().unwrap().clone();
+    let mut arrived = server.order.lock().unwrap().clone();
     let mut seen = std::collections::HashSet::new();
     arrived.retain(|number| seen.insert(*number));
     assert_eq!(arrived.len(), inserted.len(), "after {kills} kills");
@@ -121,7 +121,7 @@ async fn sixteen_writers_and_relays_that_are_killed_lose_and_reorder_nothing() {
 async fn json_survives_a_connection_of_a_smaller_alphabet() {
     let app = App::Mysql(ojs_mariadb_fixture::database());
     let App::Mysql(database) = &app else { unreachable!() };
-    let (_, client) = gatekeeper().await;
+    let (_, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
     let mut connection = connect_mysql(database.url()).await;
     connection.query_drop("SET NAMES latin1").await.unwrap();
@@ -142,7 +142,7 @@ async fn json_survives_a_connection_of_a_smaller_alphabet() {
 async fn ordinary_rights_are_enough_and_an_emptied_gate_is_made_whole() {
     let app = App::Mysql(ojs_mariadb_fixture::database());
     let App::Mysql(database) = &app else { unreachable!() };
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
     let (name, user) = (database.name(), format!("u_{}", database.name()));
     for (suffix, rights) in [("w", "SELECT, INSERT"), ("r", "SELECT, INSERT, UPDATE, DELETE")] {
@@ -159,7 +159,7 @@ async fn ordinary_rights_are_enough_and_an_emptied_gate_is_made_whole() {
     drained(&app).await;
     assert_eq!(app.ask("SELECT CAST(COUNT(*) AS CHAR) FROM ojs_outbox_gate").await, ["256"]);
     relay.stop(PATIENCE).await;
-    assert_eq!(*keeper.order.lock().unwrap(), [1]);
+    assert_eq!(*server.order.lock().unwrap(), [1]);
     app.run(&format!("DROP USER '{user}_w'@'127.0.0.1', '{user}_r'@'127.0.0.1'")).await;
 }
 
@@ -168,7 +168,7 @@ async fn ordinary_rights_are_enough_and_an_emptied_gate_is_made_whole() {
 async fn a_transaction_in_the_gate_is_waited_for() {
     let app = App::Mysql(ojs_mariadb_fixture::database());
     let App::Mysql(database) = &app else { unreachable!() };
-    let (keeper, client) = gatekeeper().await;
+    let (server, client) = faulty_server().await;
     app.store().migrate().await.unwrap();
     let mut slow = connect_mysql(database.url()).await;
     slow.query_drop("BEGIN; SELECT slot FROM ojs_outbox_gate WHERE slot = 7 LOCK IN SHARE MODE").await.unwrap();
@@ -181,7 +181,7 @@ async fn a_transaction_in_the_gate_is_waited_for() {
     assert_eq!(relay.status().sent, 0);
     slow.query_drop("ROLLBACK").await.unwrap();
     drained(&app).await;
-    assert_eq!(*keeper.order.lock().unwrap(), [1]);
+    assert_eq!(*server.order.lock().unwrap(), [1]);
     Arc::into_inner(relay).unwrap().stop(PATIENCE).await;
 }
 

@@ -58,7 +58,7 @@ async fn processes_that_migrate_at_the_same_time_all_succeed(app: App) {
 
 async fn the_query_for_staged_jobs_has_four_texts_by_name(app: App) {
     app.store().migrate().await.unwrap();
-    let (_, client) = super::gatekeeper().await;
+    let (_, client) = super::faulty_server().await;
     let (sql, id) = app.staged(&client, JobRequest::new("email.welcome", [1]).queue("mail").meta("k", "v")).await;
     app.run(&sql).await;
     let query = app.dialect().staged(&Table::default());

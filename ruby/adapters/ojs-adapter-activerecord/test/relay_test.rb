@@ -22,13 +22,19 @@ module RelayTest
   end
 
   def test_fa_003_a_server_that_is_away_loses_nothing
+    logger, log = OJS.logger, StringIO.new
+    OJS.logger = Logger.new(log)
     configure { |config| config.url = "http://127.0.0.1:1" }
     5.times { |number| User.transaction { after_commit([number]) } }
     assert_equal 5, OJS.staged.size
     eventually("the relay finds no server") { relay.status["held_up"].to_i.positive? }
+    # A process without a worker says it, too.
+    eventually("the log says so") { log.string =~ /WARN.*the outbox is held up.*cannot connect to/ }
     configure
     OJS.start
     assert_equal (0..4).map { |number| [number] }, sent(5).map(&:args)
+  ensure
+    OJS.logger = logger
   end
 
   # As "Framework Adapters", section 5.2, prints it.

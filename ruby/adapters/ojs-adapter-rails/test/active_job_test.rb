@@ -91,6 +91,7 @@ class ActiveJobTest < ActiveSupport::TestCase
     assert_equal "discarded", result.state
     assert_equal ["active_job", "ShakyJob::Broken"], [result.error["code"], result.error.dig("details", "error_class")]
     assert_equal 5, notes(5).size
+    assert_equal [broken.provider_job_id], client.dead_letters.map(&:id)
   end
 
   def test_a_class_may_leave_retries_to_the_server_and_not_join

@@ -68,12 +68,27 @@ class LifecycleTest < ActiveSupport::TestCase
   def test_the_worker_command
     input, output = IO.pipe
     pid = start("ojs:worker", out: output, err: output)
+    assert_equal "working default with 10 threads\n", Timeout.timeout(PATIENCE) { input.gets }
     user = User.create!(email: "ada@example.com")
     OJS.enqueue("email.welcome", [user.id])
     assert_equal ["email ada@example.com "], notes(1)
     status = stop(pid, "TERM")
     output.close
     assert status.success?, input.read
+  end
+
+  def test_in_development_the_worker_writes_its_log_on_the_terminal
+    input, output = IO.pipe
+    ENV["RAILS_ENV"] = "development"
+    pid = start("ojs:worker", out: output, err: output)
+    OJS.enqueue("no.such")
+    Timeout.timeout(PATIENCE) { nil until input.gets.include?("job failed for good type=no.such") }
+    drain = Thread.new { input.read }
+    status = stop(pid, "INT")
+    output.close
+    assert status.success?, drain.value
+  ensure
+    ENV["RAILS_ENV"] = "test"
   end
 
   def test_the_relay_command

@@ -11,8 +11,8 @@ use foldhash::HashMap;
 use foldhash::fast::FixedState;
 
 use crate::features::fair::records::{FairKey, FairQueue, Share};
+use crate::features::fair::rounds::{Pick, Position, Round, Rounds, divide};
 use crate::features::fair::rules::Stored;
-use crate::features::fair::turns::{Pick, Round, Turn, Turns, divide};
 use crate::features::fair::weights::key_of_tenant;
 use crate::kernel::claiming::{Chosen, Claiming};
 use crate::kernel::holds::Holds;
@@ -121,7 +121,7 @@ impl Transaction<'_> {
         filter: &Filter,
         wanted: usize,
     ) -> Stored<Vec<(JobRow, Body)>> {
-        let mut turn = self.turns().of(round);
+        let mut turn = self.rounds().of(round);
         // The key whose turn is not over comes first.
         let begin = if turn.left > 0 { turn.key - 1 } else { turn.key };
         let (mut from, mut has_turned) = (begin, false);
@@ -141,18 +141,25 @@ impl Transaction<'_> {
             let part = self.part_of(sharing, keys, turn, from == begin && !has_more, wanted)?;
             let (jobs, next) = self.heads_of(round, filter, &part, wanted)?;
             if !jobs.is_empty() {
-                self.turns().set(round, next);
+                self.rounds().set(round, next);
             }
             if !jobs.is_empty() || !has_more {
                 return Ok(jobs);
             }
             has_turned = last <= begin;
-            (from, turn) = (last, Turn::default());
+            (from, turn) = (last, Position::default());
         }
     }
 
     /// Divides a claim among keys that come next.
-    fn part_of(&mut self, sharing: &FairQueue, keys: Vec<FairKey>, turn: Turn, is_whole: bool, wanted: usize) -> Stored<Part> {
+    fn part_of(
+        &mut self,
+        sharing: &FairQueue,
+        keys: Vec<FairKey>,
+        turn: Position,
+        is_whole: bool,
+        wanted: usize,
+    ) -> Stored<Part> {
         let first = keys.first().filter(|first| first.key == turn.key).map_or(0, |_| turn.left);
         let weights = keys.iter().map(|key| self.weight_of(sharing, key)).collect::<Stored<Vec<_>>>()?;
         let picks = divide(&weights, first, is_whole, wanted);
@@ -186,7 +193,7 @@ impl Transaction<'_> {
     }
 
     /// The heads of lines in the order in which they were picked, and where the round stands then.
-    fn heads_of(&mut self, round: Round, filter: &Filter, part: &Part, wanted: usize) -> Stored<(Vec<(JobRow, Body)>, Turn)> {
+    fn heads_of(&mut self, round: Round, filter: &Filter, part: &Part, wanted: usize) -> Stored<(Vec<(JobRow, Body)>, Position)> {
         let mut counts = vec![0_usize; part.keys.len()];
         for pick in &part.picks {
             counts.get_mut(pick.place).into_iter().for_each(|count| *count += 1);
@@ -194,12 +201,12 @@ impl Transaction<'_> {
         let of_key = part.keys.iter().zip(counts).filter(|(_, count)| *count > 0);
         let asked: Vec<(i64, usize)> = of_key.map(|(key, count)| (key.key, count)).collect();
         let mut lines = self.lines_of(round, filter, &asked)?;
-        let (mut jobs, mut turn) = (Vec::with_capacity(wanted), Turn::default());
+        let (mut jobs, mut turn) = (Vec::with_capacity(wanted), Position::default());
         for pick in &part.picks {
             let Some(key) = part.keys.get(pick.place).map(|key| key.key) else { continue };
             let head = lines.get_mut(&key).and_then(Vec::pop);
             // A key that has no more jobs does not save up the rest of its turn.
-            turn = Turn { key, left: if head.is_some() { pick.left } else { 0 } };
+            turn = Position { key, left: if head.is_some() { pick.left } else { 0 } };
             jobs.extend(head);
         }
         Ok((jobs, turn))
@@ -264,8 +271,8 @@ impl Transaction<'_> {
     }
 
     /// Of all writers of the process: the next claim may come to another one.
-    pub(super) fn turns(&self) -> MutexGuard<'_, Turns> {
+    pub(super) fn rounds(&self) -> MutexGuard<'_, Rounds> {
         // Each value is whole after every statement.
-        self.counters.turns.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counters.rounds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,10 +5,10 @@ pub(crate) mod choose;
 pub mod commands;
 pub(crate) mod known;
 pub mod records;
+pub(crate) mod rounds;
 pub(crate) mod routes;
 pub(crate) mod rules;
 pub(crate) mod sorting;
-pub(crate) mod turns;
 pub mod weights;
 
 use crate::kernel::hooks::Feature;
@@ -28,7 +28,7 @@ pub(crate) const FEATURE: Feature = Feature {
         in_maintenance: true,
         run: |transaction| Ok(transaction.sort_changed_queues()?),
     }),
-    reset: Some(|transaction| transaction.forget_turns()),
+    reset: Some(|transaction| transaction.forget_rounds()),
     audit: Some(audit::CHECKS),
     ..Feature::NONE
 };

@@ -97,8 +97,8 @@ impl Transaction<'_> {
     }
 
     /// All rounds begin anew.
-    pub(crate) fn forget_turns(&mut self) {
-        self.turns().clear();
+    pub(crate) fn forget_rounds(&mut self) {
+        self.rounds().clear();
     }
 }
 

@@ -18,6 +18,7 @@ final class NativeRelay {
 
     /** Reads PostgreSQL, MySQL or MariaDB by {@code url}, or, when that is null, the SQLite database behind the mailbox. */
     NativeRelay(NativeClient client, String url, NativeMailbox host, Options given) {
+        Logs.start();
         try (Arena memory = Arena.ofConfined()) {
             MemorySegment options = Native.options(memory, LAYOUT, OPTIONS_INIT);
             Native.member(LAYOUT, "batch_size").set(options, 0L, given.batchSize());
@@ -60,5 +61,6 @@ final class NativeRelay {
 
     void stop(long graceMs) {
         Native.raise(() -> (MemorySegment) STOP.invokeExact(handle, graceMs));
+        Logs.flush(); // the process may end now
     }
 }

@@ -864,7 +864,8 @@ final class Operations {
         }
 
         /**
-         * Stops handing out jobs of the queue until {@code resume}. Jobs can still be enqueued.
+         * Stops handing out jobs of the queue until {@code resume}. Jobs can still be enqueued. A queue that does
+         * not exist is made, paused: the protocol answers 200 for every name. {@code ojs queues pause} asks first.
          *
          * @param name the name of the queue
          */

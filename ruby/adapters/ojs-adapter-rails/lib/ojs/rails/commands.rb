@@ -25,12 +25,30 @@ module OJS
         worker
       end
 
-      # Works until SIGTERM or SIGINT.
-      def work
+      # Works until SIGTERM or SIGINT. In development the log is on the terminal as well, as that of
+      # <tt>bin/rails server</tt> is.
+      def work(out: $stdout)
+        out.sync = true
+        log_to(out) if ::Rails.env.development?
         RailsAdapter.start
+        worker = self.worker
+        out.puts "working #{worker.queues.join(", ")} with #{worker.concurrency} threads"
         worker.run
         OJS.close
       end
+
+      # Rails.logger writes to +out+, too, unless it writes to the terminal anyway.
+      def log_to(out)
+        logger = ::Rails.logger
+        return if ActiveSupport::Logger.logger_outputs_to?(logger, $stdout, $stderr)
+
+        console = ActiveSupport::Logger.new(out, level: logger.level, formatter: logger.formatter)
+        # Since Rails 7.1 a logger broadcasts by itself.
+        return logger.broadcast_to(console) if logger.respond_to?(:broadcast_to)
+
+        logger.extend(ActiveSupport::Logger.broadcast(console))
+      end
+      private_class_method :log_to
 
       # Relays until SIGTERM or SIGINT, then sends what is committed; with +once+ it sends what is there and ends.
       def relay(once: false, out: $stdout)

@@ -44,7 +44,10 @@ module OJS
       end
 
       def request(job, at)
-        options = { **job.class.ojs_options.except(:after_commit), queue: queue(job.queue_name), priority: job.priority }
+        # What Active Job lets through becomes a dead letter. The policy of a class whose retries are the server's
+        # says by itself what happens in the end.
+        options = { retry: { on_exhaustion: "dead_letter" }, **job.class.ojs_options.except(:after_commit),
+                    queue: queue(job.queue_name), priority: job.priority }
         options[:delay_until] = Time.at(at).utc if at
         JobRequest.new(type(job.class.name), [job.serialize], **options.compact)
       end

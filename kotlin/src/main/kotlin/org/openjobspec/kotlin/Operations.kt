@@ -742,7 +742,8 @@ public abstract class QueuesOperations internal constructor(internal val client:
         run("GET", at("queues", name, "stats"), null, Reply.member("queue"))
 
     /**
-     * Stops handing out jobs of the queue until `resume_queue`. Jobs can still be enqueued.
+     * Stops handing out jobs of the queue until `resume_queue`. Jobs can still be enqueued. A queue that does not exist is
+     * made, paused: the protocol answers 200 for every name. `ojs queues pause` asks first.
      *
      * @param name the name of the queue
      */

@@ -24,9 +24,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import javax.tools.ToolProvider;
@@ -191,11 +194,22 @@ class TransactionsTest {
         assertEquals(List.of(List.of("outer"), List.of("released"), List.of("last"), List.of("end")), arguments(4));
     }
 
+    /** Done when the engine's logger has got a warning that contains this text. */
+    private static CompletableFuture<Boolean> warning(String text) {
+        CompletableFuture<Boolean> found = new CompletableFuture<>();
+        Logger.getLogger("org.openjobspec.core").setFilter(line -> {
+            if (line.getLevel() == Level.WARNING && line.getMessage().contains(text)) found.complete(true);
+            return true;
+        });
+        return found;
+    }
+
     @ParameterizedTest
     @EnumSource
     void fa003WhatIsCommittedWhileTheServerIsAwayIsSentLaterAndOnce(Kind kind) throws Exception {
         open(kind);
         ojs.stop(Duration.ZERO);
+        CompletableFuture<Boolean> warned = warning("the outbox is held up");
         // No server listens there, and the port stays ours: the tests beside this one take ports as well.
         try (Socket place = new Socket()) {
             place.setReuseAddress(true);
@@ -208,6 +222,7 @@ class TransactionsTest {
                     away.inTransaction(connection -> away.enqueueAfterCommit(connection, "a", number));
                 }
                 eventually(() -> away.relay().status().heldUp() > 0);
+                eventually(warned::isDone);
                 assertEquals(0, away.relay().status().sent());
                 place.close();
                 try (OJSServer back = OJSServer.start("memory:", address)) {

@@ -7,13 +7,14 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * {@code ojs.*}; {@link OjsAdapterDocument} has the names that the specification prints.
+ * {@code ojs.*}, where a misspelt name is refused; {@link OjsAdapterDocument} has the names that the specification
+ * prints.
  *
  * @param url the server, or an engine in this process: {@code http://host:8080}, {@code sqlite:jobs.db}; without it {@code OJS_URL}
  * @param authToken the bearer token; without it {@code OJS_AUTH_TOKEN}
  * @param encryptionKeys encrypts the arguments of jobs, {@code name:key,name:key}; without it {@code OJS_ENCRYPTION_KEYS}
  */
-@ConfigurationProperties("ojs")
+@ConfigurationProperties(prefix = "ojs", ignoreUnknownFields = false)
 public record OjsProperties(String url, String authToken, String encryptionKeys, @DefaultValue OutboxSettings outbox,
                             @DefaultValue WorkerSettings worker) {
     /** Without tokens, keys and URLs, which hold passwords: properties end up in logs. */

@@ -107,7 +107,9 @@ class AdapterDocumentTest {
     }
 
     @Test
-    void whatNobodyKnowsIsRefused() throws Exception {
+    void whatIsMisspeltIsRefused() throws Exception {
+        String misspelt = failure("--ojs.worker.concurency=3");
+        assertTrue(misspelt.contains("[ojs.worker.concurency]"), misspelt);
         String unknown = failure(file(PRINTED.replace("table_name", "table_nam")));
         assertTrue(unknown.contains("[adapter.outbox.tablenam]"), unknown);
         String wrong = failure(file(PRINTED.replace("external", "redis")));
@@ -115,7 +117,7 @@ class AdapterDocumentTest {
     }
 
     @Test
-    void anAdapterOfSomebodyElseIsLeftAlone() throws Exception {
+    void anAdapterOfAnotherLibraryIsLeftAlone() throws Exception {
         OjsProperties found = properties(file("adapter: {outbox: {table_name: theirs}, backend_type: usb}"));
         assertEquals("ojs_outbox", found.outbox().tableName());
     }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard};
 
 /// The record of one round.
 #[derive(Default)]
-pub struct Ledger(Mutex<HashMap<String, Record>>);
+pub struct ClientLog(Mutex<HashMap<String, Record>>);
 
 /// One confirmed job.
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub struct Record {
     acked: Option<i64>,
 }
 
-impl Ledger {
+impl ClientLog {
     fn records(&self) -> MutexGuard<'_, HashMap<String, Record>> {
         self.0.lock().unwrap()
     }

@@ -22,7 +22,7 @@ pub(crate) struct Round {
 
 /// Where a round stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Turn {
+pub(crate) struct Position {
     /// The key that was served last; 0 at the beginning.
     pub(crate) key: i64,
     /// How often it may be served again before the next one comes.
@@ -31,20 +31,20 @@ pub(crate) struct Turn {
 
 /// Where all rounds of a process stand.
 #[derive(Debug, Default)]
-pub(crate) struct Turns(HashMap<Round, Turn>);
+pub(crate) struct Rounds(HashMap<Round, Position>);
 
-impl Turns {
+impl Rounds {
     /// Where a round stands.
-    pub(crate) fn of(&self, round: Round) -> Turn {
+    pub(crate) fn of(&self, round: Round) -> Position {
         self.0.get(&round).copied().unwrap_or_default()
     }
 
     /// A round has gone on.
-    pub(crate) fn set(&mut self, round: Round, turn: Turn) {
+    pub(crate) fn set(&mut self, round: Round, position: Position) {
         if self.0.len() >= MAX_ROUNDS && !self.0.contains_key(&round) {
             self.0.clear();
         }
-        self.0.insert(round, turn);
+        self.0.insert(round, position);
     }
 
     /// All begin anew.
@@ -104,10 +104,10 @@ mod tests {
     #[test]
     fn rounds_begin_anew_when_there_are_too_many() {
         let round = |queue| Round { queue, priority: 0, filter: 0 };
-        let mut turns = Turns::default();
-        (0..).take(MAX_ROUNDS).for_each(|queue| turns.set(round(queue), Turn { key: 5, left: 0 }));
-        assert_eq!(turns.of(round(7)).key, 5);
-        turns.set(round(-1), Turn { key: 6, left: 1 });
-        assert_eq!((turns.of(round(7)), turns.of(round(-1)).key), (Turn::default(), 6));
+        let mut rounds = Rounds::default();
+        (0..).take(MAX_ROUNDS).for_each(|queue| rounds.set(round(queue), Position { key: 5, left: 0 }));
+        assert_eq!(rounds.of(round(7)).key, 5);
+        rounds.set(round(-1), Position { key: 6, left: 1 });
+        assert_eq!((rounds.of(round(7)), rounds.of(round(-1)).key), (Position::default(), 6));
     }
 }
