@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::http::HeaderMap;
+use axum::body::Bytes;
+use axum::http::{HeaderMap, header};
 use axum::routing::post as route;
 use ojs_engine::outgoing::{Bounds, Outgoing, OutgoingOptions, Post};
 use serde_json::{Value, json};
@@ -53,10 +54,11 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let (mut ours, mut plain) = (Vec::new(), Vec::new());
     let mut times = [Series::default(), Series::default()];
     let (mut beside, mut alone) = (Series::default(), Series::default());
+    let request = request(plan)?;
     for run in 0..plan.runs {
         let sink = Server::echo(&plan.dir)?;
         ours.push(deliveries(plan, run, sink.address)?);
-        plain.push(posts(sink.address)?);
+        plain.push(posts(sink.address, &request)?);
         bar.inc(1);
         for (all, samples) in times.iter_mut().zip(latency(plan)?) {
             all.push(samples);
@@ -72,7 +74,13 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
         Figure::ours("push delivery", "jobs/s", Better::More, ours, format!("SQLite, one node, {JOBS} jobs; {about}"))
             .must(RATES.0)
             .wanted(RATES.1),
-        Figure::ceiling("the same client, POST alone", "jobs/s", Better::More, plain, about),
+        Figure::ceiling(
+            "the same client, POST alone",
+            "jobs/s",
+            Better::More,
+            plain,
+            format!("the request of a delivery; {about}"),
+        ),
         Figure::ours("  share of the client's rate", "", Better::More, share, "in the same run").must(SHARE),
     ]);
     latencies(report, times);
@@ -147,19 +155,57 @@ fn deliveries(plan: &Plan, run: usize, sink: SocketAddr) -> Result<f64> {
     })
 }
 
-/// Requests a second of the client that the server has, when it does nothing else.
-fn posts(sink: SocketAddr) -> Result<f64> {
+/// What an endpoint sees of a delivery: when it came, its headers and its body.
+type Arrival = (Instant, HeaderMap, Bytes);
+
+/// Starts an endpoint in this process that tells of each request.
+async fn endpoint() -> Result<(SocketAddr, mpsc::UnboundedReceiver<Arrival>)> {
+    let (arrived, arrivals) = mpsc::unbounded_channel();
+    let answer = move |headers: HeaderMap, body: Bytes| {
+        let _ = arrived.send((Instant::now(), headers, body));
+        std::future::ready(r#"{"status":"completed"}"#)
+    };
+    let app = Router::new().route("/push", route(answer));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    Ok((address, arrivals))
+}
+
+/// An enqueue of the job that deliveries bring.
+fn enqueue_one() -> Vec<u8> {
+    let job = format!(r#"{{"type":"bench.noop","args":[{}],"options":{{"queue":"{QUEUE}"}}}}"#, payload());
+    post("/ojs/v1/jobs", &job)
+}
+
+/// Headers and body of a delivery, as the server has sent them.
+fn request(plan: &Plan) -> Result<(HeaderMap, Bytes)> {
+    let server = server(plan)?;
+    load::on_one_thread(async {
+        let (address, mut arrivals) = endpoint().await?;
+        let mut connection = Connection::open(server.address).await?;
+        register(&mut connection, &format!("http://{address}/push"), QUEUE, true).await?;
+        connection.expect(&enqueue_one(), 201).await?;
+        let (_, mut headers, body) = arrivals.recv().await.ok_or("the endpoint has ended")?;
+        for own in [header::HOST, header::CONTENT_LENGTH] {
+            headers.remove(own);
+        }
+        Ok((headers, body))
+    })
+}
+
+/// Requests a second of the client that the server has, when it does nothing else: the bytes of a delivery, which are
+/// made and signed beforehand, to the endpoint that deliveries go to, on as many connections.
+fn posts(sink: SocketAddr, (headers, body): &(HeaderMap, Bytes)) -> Result<f64> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let client = Arc::new(Outgoing::new(OutgoingOptions { allow_insecure: true, ..OutgoingOptions::default() }, false));
-        let body = json!({"job": {"id": "019539a4-0000-7000-8000-000000000001", "type": "bench.noop", "args": [payload()]}});
-        let body = body.to_string();
         let started = Instant::now();
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..AT_A_TIME {
             let client = Arc::clone(&client);
             let url = format!("http://{sink}/ojs/v1/push");
-            let (headers, body) = (HeaderMap::new(), body.clone().into());
+            let (headers, body) = (headers.clone(), body.clone());
             let post = Post { url, headers, body, bounds: Bounds { redirects: 0, ..Bounds::default() }, aws: None };
             tasks.spawn(async move {
                 for _ in 0..JOBS / AT_A_TIME {
@@ -180,28 +226,17 @@ fn posts(sink: SocketAddr) -> Result<f64> {
 fn latency(plan: &Plan) -> Result<[Vec<Duration>; 2]> {
     let server = server(plan)?;
     load::on_one_thread(async {
-        let (arrived, mut arrivals) = mpsc::unbounded_channel();
-        let app = Router::new().route(
-            "/push",
-            route(move || {
-                let _ = arrived.send(Instant::now());
-                std::future::ready(r#"{"status":"completed"}"#)
-            }),
-        );
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-        let address = listener.local_addr()?;
-        tokio::spawn(async move { axum::serve(listener, app).await });
+        let (address, mut arrivals) = endpoint().await?;
         let mut connection = Connection::open(server.address).await?;
         register(&mut connection, &format!("http://{address}/push"), QUEUE, true).await?;
-        let job = format!(r#"{{"type":"bench.noop","args":[{}],"options":{{"queue":"{QUEUE}"}}}}"#, payload());
-        let request = post("/ojs/v1/jobs", &job);
+        let request = enqueue_one();
         let (mut answered, mut sent) = (Vec::with_capacity(SINGLE), Vec::with_capacity(SINGLE));
         for _ in 0..SINGLE {
             tokio::time::sleep(PAUSE).await;
             let began = Instant::now();
             connection.expect(&request, 201).await?;
             let committed = Instant::now();
-            let at = arrivals.recv().await.ok_or("the endpoint has ended")?;
+            let (at, _, _) = arrivals.recv().await.ok_or("the endpoint has ended")?;
             answered.push(at.saturating_duration_since(committed));
             sent.push(at.saturating_duration_since(began));
         }

@@ -1,11 +1,12 @@
 //! Sends requests within limits: of time, of size, of redirects, and of where they go.
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use axum::http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderValue};
 use bytes::BytesMut;
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, Method, Request, Response, Url};
 
 use super::answer::{Answer, Fault, Post};
 use super::guard::Guard;
@@ -90,7 +91,6 @@ impl Outgoing {
     }
 
     async fn send(&self, post: &Post) -> Result<Response, Fault> {
-        self.guard.check_url(&post.url)?;
         let mut url = Url::parse(&post.url).map_err(|error| Fault::Unreachable(format!("the URL cannot be read: {error}")))?;
         let most = post.bounds.redirects;
         let headers = self.headers(post).await?;
@@ -98,8 +98,10 @@ impl Outgoing {
             // The client understands more spellings of an address than the guard does: what the guard sees is what
             // the client has read.
             self.guard.check_url(url.as_str())?;
-            let request = self.client()?.post(url.clone()).headers(headers.clone()).body(post.body.clone());
-            let response = request.send().await.map_err(fault)?;
+            let mut request = Request::new(Method::POST, url.clone());
+            request.headers_mut().clone_from(&headers);
+            *request.body_mut() = Some(post.body.clone().into());
+            let response = self.client()?.execute(request).await.map_err(fault)?;
             if most == 0 || !matches!(response.status().as_u16(), 301 | 302 | 307 | 308) {
                 return Ok(response);
             }
@@ -110,8 +112,8 @@ impl Outgoing {
 
     /// The headers of a request. One to a service of Amazon is signed now.
     #[cfg(feature = "sqs")]
-    async fn headers(&self, post: &Post) -> Result<HeaderMap, Fault> {
-        let Some(scope) = &post.aws else { return Ok(post.headers.clone()) };
+    async fn headers<'a>(&self, post: &'a Post) -> Result<Cow<'a, HeaderMap>, Fault> {
+        let Some(scope) = &post.aws else { return Ok(Cow::Borrowed(&post.headers)) };
         let plain = match self.plain.get() {
             Some(plain) => plain,
             None => {
@@ -122,14 +124,14 @@ impl Outgoing {
                 self.plain.get_or_init(|| client)
             }
         };
-        self.aws.signed(post, scope, &self.options.aws, plain).await
+        self.aws.signed(post, scope, &self.options.aws, plain).await.map(Cow::Owned)
     }
 
     /// The same in a build that signs nothing for Amazon.
     #[cfg(not(feature = "sqs"))]
-    async fn headers(&self, post: &Post) -> Result<HeaderMap, Fault> {
+    async fn headers<'a>(&self, post: &'a Post) -> Result<Cow<'a, HeaderMap>, Fault> {
         let unsigned = || Fault::Unsigned("this build signs no requests to services of Amazon".to_owned());
-        std::future::ready(post.aws.as_ref().map_or_else(|| Ok(post.headers.clone()), |_| Err(unsigned()))).await
+        std::future::ready(post.aws.as_ref().map_or_else(|| Ok(Cow::Borrowed(&post.headers)), |_| Err(unsigned()))).await
     }
 
     fn client(&self) -> Result<&Client, Fault> {

@@ -9,32 +9,42 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use axum::http::Uri;
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 /// Networks of version 4 that are no public addresses (IANA special-purpose registry), and one of a cloud's metadata.
-const SPECIAL_V4: &[&str] = &[
-    "0.0.0.0/8",
-    "10.0.0.0/8",
-    "100.64.0.0/10",
-    "127.0.0.0/8",
-    "168.63.129.16/32",
-    "169.254.0.0/16",
-    "172.16.0.0/12",
-    "192.0.0.0/24",
-    "192.0.2.0/24",
-    "192.88.99.0/24",
-    "192.168.0.0/16",
-    "198.18.0.0/15",
-    "198.51.100.0/24",
-    "203.0.113.0/24",
-    "224.0.0.0/4",
-    "240.0.0.0/4",
+const SPECIAL_V4: &[Ipv4Net] = &[
+    v4([0, 0, 0, 0], 8),
+    v4([10, 0, 0, 0], 8),
+    v4([100, 64, 0, 0], 10),
+    v4([127, 0, 0, 0], 8),
+    v4([168, 63, 129, 16], 32),
+    v4([169, 254, 0, 0], 16),
+    v4([172, 16, 0, 0], 12),
+    v4([192, 0, 0, 0], 24),
+    v4([192, 0, 2, 0], 24),
+    v4([192, 88, 99, 0], 24),
+    v4([192, 168, 0, 0], 16),
+    v4([198, 18, 0, 0], 15),
+    v4([198, 51, 100, 0], 24),
+    v4([203, 0, 113, 0], 24),
+    v4([224, 0, 0, 0], 4),
+    v4([240, 0, 0, 0], 4),
 ];
 /// Networks of version 6 inside `2000::/3` that are no public addresses. Outside of it none are.
-const SPECIAL_V6: &[&str] = &["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
-const GLOBAL_V6: &str = "2000::/3";
+const SPECIAL_V6: &[Ipv6Net] = &[v6([0x2001, 0], 23), v6([0x2001, 0xdb8], 32), v6([0x2002, 0], 16), v6([0x3fff, 0], 20)];
+const GLOBAL_V6: Ipv6Net = v6([0x2000, 0], 3);
 /// Addresses of version 4 as a translator (NAT64) writes them.
-const TRANSLATED_V6: &str = "64:ff9b::/96";
+const TRANSLATED_V6: Ipv6Net = v6([0x64, 0xff9b], 96);
+
+/// A network by its address; one that is not well-formed does not compile.
+const fn v4([a, b, c, d]: [u8; 4], prefix: u8) -> Ipv4Net {
+    Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix)
+}
+
+/// A network by the first two groups of its address; the others are 0.
+const fn v6([a, b]: [u16; 2], prefix: u8) -> Ipv6Net {
+    Ipv6Net::new_assert(Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0), prefix)
+}
 
 /// A target that an operator allows although it is not public.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,21 +184,16 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-fn is_in(networks: &[&str], address: IpAddr) -> bool {
-    // A network that could not be read would hold everything: the guard fails closed.
-    networks.iter().any(|network| network.parse::<IpNet>().map_or(true, |network| network.contains(&address)))
-}
-
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    !is_in(SPECIAL_V4, address.into())
+    !SPECIAL_V4.iter().any(|network| network.contains(&address))
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    if is_in(&[TRANSLATED_V6], address.into()) {
+    if TRANSLATED_V6.contains(&address) {
         let [.., a, b, c, d] = address.octets();
         return is_public_v4(Ipv4Addr::new(a, b, c, d));
     }
-    GLOBAL_V6.parse::<IpNet>().is_ok_and(|global| global.contains(&IpAddr::V6(address))) && !is_in(SPECIAL_V6, address.into())
+    GLOBAL_V6.contains(&address) && !SPECIAL_V6.iter().any(|network| network.contains(&address))
 }
 
 #[cfg(test)]

@@ -109,7 +109,8 @@ async fn cars_of_a_train_are_sent_one_after_the_other(b: Bench) {
 
 async fn a_concurrency_key_holds_for_push(b: Bench) {
     let mut endpoint = Endpoint::new(vec![Reply::Hang]).await;
-    register(&b, &endpoint.url(), json!({})).await;
+    // With room for one more, a claim reads past the jobs that the key holds back.
+    register(&b, &endpoint.url(), json!({"max_concurrency": 2})).await;
     let job = r#"{"type":"t","args":[],"options":{"queue":"q","rate_limit":{"key":"one","concurrency":1}}}"#;
     for _ in 0..3 {
         b.enqueue(job).await;

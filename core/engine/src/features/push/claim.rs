@@ -33,6 +33,8 @@ pub(crate) struct ClaimDeliveries {
     pub(crate) line: Arc<Line>,
     /// At most so many jobs.
     pub(crate) count: usize,
+    /// As many as the endpoints have room for, as far as the node knows.
+    pub(crate) room: usize,
     /// The time by which the node knows which endpoints have room.
     pub(crate) now: i64,
 }
@@ -61,9 +63,16 @@ impl Command for ClaimDeliveries {
         let mut jobs = Vec::new();
         transaction.retry_at = None;
         if transaction.tables.maintenance()?.is_none()
-            && let Some(claim) = self.claim(transaction)?
+            && let Some(mut claim) = self.claim(transaction)?
         {
+            // Jobs that no endpoint has room for would be read in vain.
+            claim.count = self.room.min(self.count);
             jobs = transaction.claim_for(&claim, None, &mut chooser)?;
+            if jobs.is_empty() && claim.count < self.count {
+                // Something holds back the first ones, such as a limit. Others behind them may be claimed.
+                claim.count = self.count;
+                jobs = transaction.claim_for(&claim, None, &mut chooser)?;
+            }
         }
         let retry_at = transaction.retry_at.take();
         transaction.is_picky = false;
@@ -104,7 +113,7 @@ impl ClaimDeliveries {
 /// What an endpoint may take in this transaction.
 struct Gate {
     holder: Holder,
-    row: EndpointRow,
+    row: Arc<EndpointRow>,
     free: usize,
     is_probe: bool,
     shut: Option<Shut>,
@@ -175,7 +184,7 @@ impl Chooser<'_> {
         let lease_ms = Some(row.timeout_ms.saturating_add(LEASE_MARGIN_MS));
         let holder = Holder { worker: worker.num, id: worker.id, lease_ms };
         let is_probe = row.room(now) == Room::Probe;
-        Ok(Some(Gate { holder, row, free, is_probe, shut }))
+        Ok(Some(Gate { holder, row: Arc::new(row), free, is_probe, shut }))
     }
 
     /// An endpoint was found to take nothing although this node thought it would. Until the commit, this claim holds
@@ -205,11 +214,11 @@ impl Chooser<'_> {
             let found = self.gates.iter_mut().find_map(|(place, gate)| Some((*place, gate.as_mut().filter(holds)?)));
             let Some((place, gate)) = found else { continue };
             if std::mem::take(&mut gate.is_probe) {
-                gate.row.probe_until = job.row.lease_until;
+                Arc::make_mut(&mut gate.row).probe_until = job.row.lease_until;
                 transaction.tables.put_endpoint(&gate.row)?;
                 gate.shut = Some(Shut::Until(job.row.lease_until));
             }
-            deliveries.push((place, Delivery { endpoint: gate.row.clone(), job, at: now }));
+            deliveries.push((place, Delivery { endpoint: Arc::clone(&gate.row), job, at: now }));
         }
         let mut next_at = retry_at;
         let mut shut = Vec::new();

@@ -1,4 +1,5 @@
 //! The request of a delivery, and its id.
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -40,7 +41,7 @@ pub(crate) fn lease_of(delivery_id: &str) -> Option<i64> {
 #[derive(Debug)]
 pub(crate) struct Delivery {
     /// Where it goes.
-    pub(crate) endpoint: EndpointRow,
+    pub(crate) endpoint: Arc<EndpointRow>,
     /// What is sent.
     pub(crate) job: JobView,
     /// The time of its claim, by the clock of the store.

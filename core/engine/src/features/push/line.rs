@@ -1,10 +1,10 @@
 //! Which endpoints take jobs of a queue, and which of them takes the next one.
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 use super::pattern::{fits, is_glob};
 use super::records::EndpointRow;
@@ -29,6 +29,8 @@ pub(crate) struct Target {
     full: AtomicBool,
     /// Jobs of it that this node has settled.
     ended: AtomicU64,
+    /// Jobs that this node has claimed for it and not settled yet.
+    sending: AtomicUsize,
     /// A delivery has failed, and none has succeeded since.
     pub(crate) troubled: AtomicBool,
     /// Called when it has room again.
@@ -53,6 +55,7 @@ impl Target {
             closed_until: AtomicI64::new(0),
             full: AtomicBool::new(false),
             ended: AtomicU64::new(0),
+            sending: AtomicUsize::new(0),
             troubled: AtomicBool::new(true),
             lines: Mutex::default(),
         }
@@ -83,6 +86,12 @@ impl Target {
         was_open && !self.is_open(now)
     }
 
+    /// The most jobs that it can take beside those that this node sends to it. Other nodes may send some, too.
+    fn free(&self) -> usize {
+        let most = usize::try_from(self.row.max_concurrency).unwrap_or(0);
+        most.saturating_sub(self.sending.load(Ordering::SeqCst))
+    }
+
     /// One of its jobs has ended: claims that found it full look again.
     pub(crate) fn has_room(&self) {
         self.ended.fetch_add(1, Ordering::SeqCst);
@@ -110,6 +119,34 @@ impl Target {
     fn lines(&self) -> MutexGuard<'_, Vec<Weak<Notify>>> {
         // Each entry is whole after every statement.
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Jobs on their way to an endpoint, until their outcomes are written or a queue has taken them.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    /// Where they go.
+    pub(crate) target: Arc<Target>,
+    /// One for each job.
+    permits: OwnedSemaphorePermit,
+}
+
+impl Flight {
+    pub(crate) fn new(target: &Arc<Target>, permits: OwnedSemaphorePermit) -> Self {
+        target.sending.fetch_add(permits.num_permits(), Ordering::SeqCst);
+        Self { target: Arc::clone(target), permits }
+    }
+
+    /// One of the jobs, which ends by itself.
+    pub(crate) fn split(&mut self) -> Option<Self> {
+        let permits = self.permits.split(1)?;
+        Some(Self { target: Arc::clone(&self.target), permits })
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.target.sending.fetch_sub(self.permits.num_permits(), Ordering::SeqCst);
     }
 }
 
@@ -180,6 +217,17 @@ impl Line {
             }
         }
         types
+    }
+
+    /// The most jobs that a claim can place. Rules may leave the first jobs of the line to endpoints without room, so
+    /// there is no such bound beside rules.
+    pub(crate) fn room(&self, now: i64) -> usize {
+        let open = || self.targets.iter().filter(|target| target.is_open(now));
+        if open().any(|target| !target.routing.is_empty()) {
+            return usize::MAX;
+        }
+        // A claim of one job shows that an endpoint is full also when this node sends as much as it takes.
+        open().fold(0_usize, |room, target| room.saturating_add(target.free())).max(1)
     }
 
     /// How long it is until an endpoint may take jobs, when none does now.
@@ -275,6 +323,28 @@ mod tests {
         line.targets[2].has_room();
         assert!(line.targets[2].shut(Shut::Full, 0, 49), "a job has ended since the claim counted");
         assert!(line.wanted(50).globs.contains("*") && line.wanted(50).names.contains("report"));
+    }
+
+    #[tokio::test]
+    async fn a_claim_has_the_room_that_the_jobs_of_this_node_leave() {
+        let line = Line::new("q", vec![target("a"), target("b")]);
+        let most = usize::try_from(line.targets[0].row.max_concurrency).unwrap();
+        let permits = Arc::new(tokio::sync::Semaphore::new(2 * most));
+        let taken = async |jobs: usize| Arc::clone(&permits).acquire_many_owned(u32::try_from(jobs).unwrap()).await.unwrap();
+        assert_eq!(line.room(0), 2 * most);
+        let mut flight = Flight::new(&line.targets[0], taken(most).await);
+        let one = flight.split().unwrap();
+        assert_eq!(line.room(0), most);
+        drop(one);
+        assert_eq!(line.room(0), most + 1);
+        let other = Flight::new(&line.targets[1], taken(most).await);
+        assert!(line.targets[0].shut(Shut::Full, 0, 0));
+        assert_eq!(line.room(0), 1, "a claim of one job finds out");
+        drop((flight, other));
+        assert_eq!((line.room(0), permits.available_permits()), (most, 2 * most), "the first one is still shut");
+        let rules = r#"{"rules":[{"match":{"job_type":"x"},"weight":0}]}"#.to_owned();
+        let row = EndpointRow { routing: rules, ..target("c").row.clone() };
+        assert_eq!(Line::new("q", vec![target("a"), Arc::new(Target::new(row))]).room(0), usize::MAX);
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub(crate) mod delivery;
 mod health;
 mod line;
 pub(crate) mod metrics;
+mod outcomes;
 mod pattern;
 pub mod records;
 mod register;

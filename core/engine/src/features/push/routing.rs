@@ -96,9 +96,14 @@ impl Routing {
         Ok(routing)
     }
 
+    /// Whether there are no rules.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
     /// As it is stored and shown; empty without rules.
     pub(crate) fn text(&self) -> String {
-        if self.rules.is_empty() { String::new() } else { serde_json::to_string(self).unwrap_or_default() }
+        if self.is_empty() { String::new() } else { serde_json::to_string(self).unwrap_or_default() }
     }
 
     /// Reads what was stored.

@@ -17,12 +17,13 @@ use super::claim::{ClaimDeliveries, Claimed};
 use super::commands::{ListEndpoints, NoteDelivery, QueueNames};
 use super::delivery::Delivery;
 use super::health::{Note, Sign};
-use super::line::{Line, Target};
+use super::line::{Flight, Line, Target};
+use super::outcomes::{Ended, Outcomes};
 use super::pattern::{fits, is_glob};
 use super::records::{EndpointRow, MAX_ENDPOINTS};
 use super::sqs::{Batch, Fate, Judgement, batches};
 use crate::error::{Applied, Refusal, StoreError};
-use crate::kernel::command::{Exchange, Outcome, OutcomeReport};
+use crate::kernel::command::Outcome;
 use crate::kernel::wake::{Registration, Wakeups};
 use crate::metrics::{Metrics, lock};
 use crate::outgoing::Outgoing;
@@ -43,7 +44,7 @@ const QUEUES_PAUSE: Duration = Duration::from_millis(50);
 /// take must not make it look without end. A queue that has been idle for longer is looked at as soon as a job arrives.
 const EMPTY_PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 /// How long it waits after a fault of the store.
-const AFTER_FAULT: Duration = Duration::from_secs(1);
+pub(super) const AFTER_FAULT: Duration = Duration::from_secs(1);
 /// How long deliveries under way may take when the engine closes. The jobs of those that take longer are available
 /// again after their leases.
 const GRACE: Duration = Duration::from_secs(5);
@@ -63,6 +64,7 @@ pub(crate) struct Parts {
 struct Sender {
     parts: Parts,
     permits: Arc<Semaphore>,
+    outcomes: Outcomes,
     flights: TaskTracker,
 }
 
@@ -78,7 +80,8 @@ struct Served {
 
 /// Runs until the engine closes.
 pub(crate) async fn run(parts: Parts) {
-    let sender = Arc::new(Sender { parts, permits: Arc::new(Semaphore::new(MOST)), flights: TaskTracker::new() });
+    let permits = Arc::new(Semaphore::new(MOST));
+    let sender = Arc::new(Sender { parts, permits, outcomes: Outcomes::default(), flights: TaskTracker::new() });
     let mut served = Served::default();
     let parts = &sender.parts;
     while !parts.closing.is_cancelled() {
@@ -195,7 +198,8 @@ impl Sender {
         // Before the claim counts: a job that ends from here on may have made room that it did not see.
         let ended: Vec<u64> = line.targets.iter().map(|target| target.ended()).collect();
         let asked_at = now;
-        let claim = ClaimDeliveries { line: Arc::clone(line), count: permits.num_permits(), now };
+        let (count, room) = (permits.num_permits(), line.room(now));
+        let claim = ClaimDeliveries { line: Arc::clone(line), count, room, now };
         let Claimed { deliveries, shut, strides, next_at, now } = self.store()?.execute(claim).await?;
         *line.strides() = strides;
         let mut is_news = !deliveries.is_empty();
@@ -220,7 +224,7 @@ impl Sender {
             if target.queue.is_some() {
                 queued.entry(place).or_default().push(delivery);
             } else if let Some(permit) = permits.split(1) {
-                self.flights.spawn(Arc::clone(self).deliver(Arc::clone(target), delivery, permit));
+                self.flights.spawn(Arc::clone(self).deliver(Flight::new(target, permit), delivery));
             }
         }
         for (place, deliveries) in queued {
@@ -228,34 +232,35 @@ impl Sender {
             let Some(queue) = &target.queue else { continue };
             for batch in batches(queue, deliveries) {
                 let Some(permit) = permits.split(batch.deliveries.len()) else { continue };
-                self.flights.spawn(Arc::clone(self).send_batch(Arc::clone(target), batch, permit));
+                self.flights.spawn(Arc::clone(self).send_batch(Flight::new(target, permit), batch));
             }
         }
     }
 
     /// One request to a queue. Jobs that the queue has taken stay active until the function that reads the queue
     /// settles them, or until their leases end.
-    async fn send_batch(self: Arc<Self>, target: Arc<Target>, batch: Batch, permits: OwnedSemaphorePermit) {
+    async fn send_batch(self: Arc<Self>, mut flight: Flight, batch: Batch) {
         let began = Instant::now();
         let came = self.parts.outgoing.post(&batch.post()).await;
         let Judgement { fates, note } = Judgement::of(&came, batch.deliveries.len());
         tracing::debug!(messages = fates.len(), status = note.status, reason = note.reason, "push: a batch for a queue");
         if let Some(first) = batch.deliveries.first() {
-            self.note(&target, first, note).await;
+            self.note(&flight.target, first, note).await;
         }
+        let mut ended = Vec::new();
         for (delivery, fate) in batch.deliveries.iter().zip(fates) {
             let outcome = if matches!(fate, Fate::Queued) { "queued" } else { "undelivered" };
             lock(&self.parts.metrics.push).add(outcome, began.elapsed());
-            if let Fate::Settled(outcome) = fate {
-                self.settle(delivery, outcome).await;
-                target.has_room();
+            if let (Fate::Settled(outcome), Some(flight)) = (fate, flight.split()) {
+                ended.push(Ended::new(&delivery.job.row, outcome, flight));
             }
         }
-        drop(permits);
+        drop(flight);
+        self.outcomes.write(ended, &self.parts.store).await;
     }
 
     /// One delivery. Its job is active under a lease; nothing of it is kept here.
-    async fn deliver(self: Arc<Self>, target: Arc<Target>, delivery: Delivery, permit: OwnedSemaphorePermit) {
+    async fn deliver(self: Arc<Self>, flight: Flight, delivery: Delivery) {
         let began = Instant::now();
         let came = self.parts.outgoing.post(&delivery.post()).await;
         let Verdict { outcome, note } = Verdict::of(&came, delivery.endpoint.retry_429);
@@ -266,10 +271,9 @@ impl Sender {
         };
         tracing::debug!(delivery = delivery.id(), status = note.status, outcome = word, reason = note.reason, "push");
         lock(&self.parts.metrics.push).add(word, began.elapsed());
-        self.note(&target, &delivery, note).await;
-        self.settle(&delivery, outcome).await;
-        drop(permit);
-        target.has_room();
+        self.note(&flight.target, &delivery, note).await;
+        let ended = Ended::new(&delivery.job.row, outcome, flight);
+        self.outcomes.write(vec![ended], &self.parts.store).await;
     }
 
     /// Notes what the delivery says about its endpoint, unless that is known.
@@ -286,34 +290,6 @@ impl Sender {
         }
         if is_answer {
             target.reopen();
-        }
-    }
-
-    /// Writes what has become of the job; tries again while its lease may last.
-    async fn settle(&self, delivery: &Delivery, outcome: Outcome) {
-        let row = &delivery.job.row;
-        let deadline = Instant::now() + Duration::from_millis(u64::try_from(row.lease_ms).unwrap_or(0));
-        while let Ok(store) = self.store() {
-            let report =
-                OutcomeReport { job: row.id, lease: Some(row.lease), worker: None, outcome: outcome.clone(), want_job: false };
-            match store.execute(Exchange { outcomes: vec![report], claim: None }).await {
-                Ok(exchanged) => {
-                    if let Some(Err(error)) = exchanged.results.first() {
-                        tracing::info!(job = %row.id, %error, "push: the answer came too late and changes nothing");
-                    }
-                    return;
-                }
-                Err(Refusal::Store(StoreError::Closed)) => return,
-                Err(refusal) if Instant::now() < deadline => {
-                    tracing::warn!(?refusal, job = %row.id, "push: an outcome could not be written; trying again");
-                }
-                Err(refusal) => {
-                    tracing::warn!(?refusal, job = %row.id, "push: an outcome could not be written; its lease decides");
-                    return;
-                }
-            }
-            drop(store);
-            tokio::time::sleep(AFTER_FAULT).await;
         }
     }
 }
