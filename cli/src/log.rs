@@ -98,7 +98,8 @@ where
     }
 }
 
-fn now() -> Timestamp {
+/// The time by the clock of this machine.
+pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

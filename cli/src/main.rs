@@ -20,6 +20,7 @@ mod remote;
 mod server;
 mod telemetry;
 mod watch;
+mod when;
 
 use args::{Cli, Command};
 use failure::Failure;

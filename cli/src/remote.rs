@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use ojs::transport::{self, ConnectOptions, Method, Request, Response, Transport};
+use ojs_engine::StoreUrl;
 use ojs_model::redact::SecretUrl;
 use serde_json::Value;
 
@@ -108,6 +109,13 @@ impl RemoteArgs {
 
     async fn transport(self) -> Result<Arc<dyn Transport>, Failure> {
         let url = self.address();
+        if let Ok(StoreUrl::Sqlite { path: file, .. }) = url.parse::<StoreUrl>()
+            && crate::watch::only_reads()
+            && !file.exists()
+        {
+            let advice = "`ojs server --store` or `ojs jobs enqueue` makes a new one";
+            return Err(Failure::usage(format!("there is no file {}", file.display()), advice));
+        }
         let mut options = ConnectOptions::default();
         options.auth_token = self.token;
         options.timeout = Duration::from_secs(self.timeout);

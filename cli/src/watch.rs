@@ -32,7 +32,7 @@ const READING: &[&str] = &[
 /// A command that changes something; what the command itself says.
 pub async fn repeat<F: Future<Output = Result<(), Failure>>>(period: u64, run: impl Fn(Cli) -> F) -> Result<(), Failure> {
     let word = last_word(&Cli::command().get_matches());
-    if !READING.contains(&word.as_str()) {
+    if !only_reads() {
         let advice = "it repeats what only reads: lists, get, show, why, stats, health, doctor";
         return Err(Failure::usage(format!("--watch: `{word}` is not repeated"), advice));
     }
@@ -54,6 +54,11 @@ pub async fn repeat<F: Future<Output = Result<(), Failure>>>(period: u64, run: i
             return Ok(());
         }
     }
+}
+
+/// Whether the command of this process changes nothing.
+pub fn only_reads() -> bool {
+    READING.contains(&last_word(&Cli::command().get_matches()).as_str())
 }
 
 fn last_word(matches: &ArgMatches) -> String {

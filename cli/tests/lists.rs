@@ -293,6 +293,18 @@ async fn hints_fit_the_error() {
     assert!(fails(&server.url(), &["workers", "get", "w1"], 1).await.contains("30 s after its last heartbeat"));
     assert!(fails(&server.url(), &["jobs", "get", "x"], 1).await.contains("ojs jobs list"));
     assert!(fails(&server.url(), &["dead-letter", "get", "x"], 1).await.contains("ojs jobs retry"));
+    assert!(fails(&server.url(), &["jobs", "retry", "x"], 1).await.contains("Job 'x' not found"));
+    for family in ["trains", "tenants", "schemas", "push", "webhooks"] {
+        let said = fails(&server.url(), &[family, "get", "x"], 1).await;
+        assert!(said.contains(&format!("`ojs {family} list`")), "{said}");
+    }
+    let usage = fails(&server.url(), &["jobs", "bulk-retry", "--queue", "q"], 2).await;
+    assert!(usage.contains("ojs jobs bulk-retry --all [FILTERS]"), "{usage}");
+    let wrong = fails(&server.url(), &["jobs", "list", "--since", "yesterday"], 2).await;
+    assert!(wrong.contains("or how long ago, such as 90s, 2h or 7d"), "{wrong}");
+    says(&server, &["jobs", "enqueue", "recent.job"]).await;
+    assert!(says(&server, &["jobs", "list", "--since", "2h"]).await.contains("recent.job"));
+    assert!(!says(&server, &["jobs", "list", "--until", "2h"]).await.contains("recent.job"));
     assert!(fails(&server.url(), &["workflows", "get", "x"], 1).await.contains("ojs workflows list"));
     let said = fails(&server.url(), &["jobs", "enqueue", "SendMail"], 1).await;
     assert!(said.contains("got 'SendMail'") && !said.contains("details.field"), "{said}");

@@ -170,6 +170,9 @@ async fn health_and_manifest_are_told() {
 async fn a_store_is_reached_without_a_server() {
     let directory = tempfile::tempdir().unwrap();
     let store = format!("sqlite:{}", directory.path().join("jobs.db").display());
+    // A mistyped path is no empty store.
+    let missing = fails(&store, &["jobs", "list"], 2).await;
+    assert!(missing.contains("there is no file") && !directory.path().join("jobs.db").exists(), "{missing}");
     assert_eq!(ojs(&store, &["jobs", "enqueue", "a.b"]).await.status.code(), Some(0));
     let stats = ojs(&store, &["queues", "stats", "default", "--json"]).await;
     assert_eq!(serde_json::from_slice::<Value>(&stats.stdout).unwrap()["items"][0]["queue"]["available"], 1);

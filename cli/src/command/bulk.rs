@@ -9,6 +9,7 @@ use super::operations::{self, Begin};
 use crate::failure::Failure;
 use crate::output::{items, print, remark, text};
 use crate::remote::{Answer, Remote};
+use crate::when::when;
 
 /// Jobs per request: what one request takes is short, and the bar moves.
 const SLICE: u64 = 5_000;
@@ -25,11 +26,11 @@ pub struct Filter {
     /// Of this job type only; `email.*` is all that start so.
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
-    /// Enqueued at this time or later, for example 2026-01-31T00:00:00Z.
-    #[arg(long, value_name = "TIME")]
+    /// Enqueued at this time or later: 2026-01-31T00:00:00Z, or how long ago, such as 2h or 7d.
+    #[arg(long, value_name = "TIME", value_parser = when)]
     since: Option<String>,
-    /// Enqueued before this time.
-    #[arg(long, value_name = "TIME")]
+    /// Enqueued before this time, in the same forms.
+    #[arg(long, value_name = "TIME", value_parser = when)]
     until: Option<String>,
     /// Those only that match a search, see `ojs jobs list --help`.
     #[arg(long, short = 'q', value_name = "SEARCH")]

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::list::{Cut, Entry, FEW, Paging, Source};
 use crate::output::{items, pairs, text};
 use crate::remote::{Remote, segment};
+use crate::when::when;
 
 const ENQUEUE_EXAMPLES: &str = "\
 Examples:
@@ -29,7 +30,7 @@ Examples:
 
 const BULK_EXAMPLES: &str = "\
 Examples:
-  ojs jobs bulk-retry --all --queue billing --state discarded --since 2026-01-31T00:00:00Z
+  ojs jobs bulk-retry --all --queue billing --state discarded --since 2h
   ojs jobs bulk-cancel --all --type 'report.*' --dry-run
   ojs jobs bulk-retry --all --search 'error:timeout since:2h' --dry-run
   ojs jobs bulk-delete --all --state completed --until 2026-01-31T00:00:00Z --yes
@@ -70,13 +71,13 @@ pub enum Action {
         id: String,
     },
     /// Cancel many jobs: by id, or with --all every one that the filter finds.
-    #[command(after_help = BULK_EXAMPLES)]
+    #[command(after_help = BULK_EXAMPLES, override_usage = "ojs jobs bulk-cancel <ID>...\n       ojs jobs bulk-cancel --all [FILTERS]")]
     BulkCancel(Many),
     /// Run many discarded or retryable jobs again.
-    #[command(after_help = BULK_EXAMPLES)]
+    #[command(after_help = BULK_EXAMPLES, override_usage = "ojs jobs bulk-retry <ID>...\n       ojs jobs bulk-retry --all [FILTERS]")]
     BulkRetry(Many),
     /// Delete many ended jobs. They are gone then.
-    #[command(after_help = BULK_EXAMPLES)]
+    #[command(after_help = BULK_EXAMPLES, override_usage = "ojs jobs bulk-delete <ID>...\n       ojs jobs bulk-delete --all [FILTERS]")]
     BulkDelete(Many),
     /// Enqueue a job.
     #[command(after_help = ENQUEUE_EXAMPLES)]
@@ -96,11 +97,11 @@ pub struct Listing {
     /// Only this job type; `email.*` is all that start so.
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
-    /// Enqueued at this time or later, for example 2026-01-31T00:00:00Z.
-    #[arg(long, value_name = "TIME")]
+    /// Enqueued at this time or later: 2026-01-31T00:00:00Z, or how long ago, such as 2h or 7d.
+    #[arg(long, value_name = "TIME", value_parser = when)]
     since: Option<String>,
-    /// Enqueued before this time.
-    #[arg(long, value_name = "TIME")]
+    /// Enqueued before this time, in the same forms.
+    #[arg(long, value_name = "TIME", value_parser = when)]
     until: Option<String>,
     /// Only jobs that match: words such as state:discarded, queue:mail,billing, args.0:42, meta.customer:acme,
     /// error:timeout, tag:eu, attempt:>3, since:2h, or a text. A minus before a word excludes.
@@ -162,7 +163,11 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
             return remote.output.show(&answer, history::describe);
         }
         Action::Cancel { id } => remote.delete(format!("/jobs/{}", segment(&id))).await?,
-        Action::Retry { id } => remote.post(format!("/dead-letter/{}/retry", segment(&id)), &json!({})).await?,
+        Action::Retry { id } => {
+            // Looked for as a job first: the route of dead letters would say that there is no dead letter.
+            remote.get(format!("/jobs/{}", segment(&id))).await?;
+            remote.post(format!("/dead-letter/{}/retry", segment(&id)), &json!({})).await?
+        }
         Action::BulkCancel(many) => return bulk::change(&remote, "cancel", "cancelled", many).await,
         Action::BulkRetry(many) => return bulk::change(&remote, "retry", "retried", many).await,
         Action::BulkDelete(many) => return bulk::change(&remote, "delete", "deleted", many).await,

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::output::{items, pairs, rows, text};
 use crate::remote::{Remote, segment};
+use crate::when::when;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,8 +27,8 @@ pub struct Stats {
     /// Each job type over the last hour.
     #[arg(long, conflicts_with = "history")]
     types: bool,
-    /// From this time on (with --types), for example 2026-01-31T00:00:00Z.
-    #[arg(long, value_name = "TIME", requires = "types")]
+    /// From this time on (with --types): 2026-01-31T00:00:00Z, or how long ago, such as 2h.
+    #[arg(long, value_name = "TIME", requires = "types", value_parser = when)]
     since: Option<String>,
     /// What the list is sorted by (with --types), the largest first: enqueued, processed, failed, discarded, busy,
     /// latency or wait.

@@ -1,0 +1,37 @@
+//! Times of the command line.
+use ojs_model::Timestamp;
+use ojs_model::duration::IsoDuration;
+
+/// A time, or how long ago (`90s`, `2h`, `7d`, `PT2H`), as RFC 3339 text.
+///
+/// # Errors
+/// What is neither.
+pub fn when(text: &str) -> Result<String, String> {
+    if let Ok(time) = Timestamp::parse(text) {
+        return Ok(time.to_string());
+    }
+    let days = text.strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
+    let ago = days.map_or_else(|| text.to_owned(), |days| format!("P{days}D"));
+    let ago =
+        IsoDuration::parse(&ago).map_err(|_| "a time such as 2026-01-31T00:00:00Z, or how long ago, such as 90s, 2h or 7d")?;
+    let millis = i64::try_from(ago.value().as_millis()).unwrap_or(i64::MAX);
+    Ok(Timestamp::from_millis(crate::log::now().as_millis().saturating_sub(millis)).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_lengths_before_now() {
+        assert_eq!(when("2026-01-31T01:00:00+01:00").unwrap(), "2026-01-31T00:00:00.000Z");
+        let now = crate::log::now().as_millis();
+        for (text, seconds) in [("90s", 90), ("2h", 7200), ("7d", 604_800), ("PT2H", 7200), ("P1D", 86_400)] {
+            let ago = now - Timestamp::parse(&when(text).unwrap()).unwrap().as_millis();
+            assert!((seconds * 1000 - 60_000..=seconds * 1000).contains(&ago), "{text}: {ago}");
+        }
+        for text in ["", "yesterday", "2026-01-31", "h", "-2h", "d"] {
+            assert!(when(text).is_err(), "{text}");
+        }
+    }
+}
