@@ -1,9 +1,7 @@
 //! Log lines go to stderr: stdout belongs to results. For people, or one JSON object per record (extensions, section 13).
 use std::fmt;
 use std::io::IsTerminal;
-use std::time::SystemTime;
 
-use ojs_model::Timestamp;
 use serde_json::{Map, Value, json};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
@@ -18,6 +16,7 @@ use tracing_subscriber::{EnvFilter, Layer};
 use crate::args::LogFormat;
 use crate::failure::Failure;
 use crate::telemetry::Telemetry;
+use crate::when::now;
 
 /// Installs the subscriber of this process. `jobs`: a record for every step of every job, too.
 ///
@@ -96,12 +95,6 @@ where
         }
         writeln!(out, "{record}")
     }
-}
-
-/// The time by the clock of this machine.
-pub fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// The words and numbers of the logging extension.

@@ -46,7 +46,8 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(cli: Cli) -> Result<(), Failure> {
+async fn run(mut cli: Cli) -> Result<(), Failure> {
+    cli.remote.only_reads = watch::only_reads();
     match cli.command {
         Command::Server(args) => serve(args, cli.remote).await,
         Command::Jobs(action) => command::jobs::run(action, cli.remote.connect().await?).await,

@@ -33,6 +33,9 @@ pub struct RemoteArgs {
     /// Repeat what only reads (lists, get, show, stats, doctor) every so many seconds: `--watch` alone is `--watch=2`.
     #[arg(long, global = true, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "2", value_parser = clap::value_parser!(u64).range(1..))]
     watch: Option<u64>,
+    /// The command changes nothing.
+    #[arg(skip)]
+    pub only_reads: bool,
 }
 
 impl RemoteArgs {
@@ -110,7 +113,7 @@ impl RemoteArgs {
     async fn transport(self) -> Result<Arc<dyn Transport>, Failure> {
         let url = self.address();
         if let Ok(StoreUrl::Sqlite { path: file, .. }) = url.parse::<StoreUrl>()
-            && crate::watch::only_reads()
+            && self.only_reads
             && !file.exists()
         {
             let advice = "`ojs server --store` or `ojs jobs enqueue` makes a new one";

@@ -1,4 +1,6 @@
 //! Times of the command line.
+use std::time::SystemTime;
+
 use ojs_model::Timestamp;
 use ojs_model::duration::IsoDuration;
 
@@ -15,7 +17,13 @@ pub fn when(text: &str) -> Result<String, String> {
     let ago =
         IsoDuration::parse(&ago).map_err(|_| "a time such as 2026-01-31T00:00:00Z, or how long ago, such as 90s, 2h or 7d")?;
     let millis = i64::try_from(ago.value().as_millis()).unwrap_or(i64::MAX);
-    Ok(Timestamp::from_millis(crate::log::now().as_millis().saturating_sub(millis)).to_string())
+    Ok(Timestamp::from_millis(now().as_millis().saturating_sub(millis)).to_string())
+}
+
+/// The time by the clock of this machine.
+pub fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]
@@ -25,9 +33,9 @@ mod tests {
     #[test]
     fn times_and_lengths_before_now() {
         assert_eq!(when("2026-01-31T01:00:00+01:00").unwrap(), "2026-01-31T00:00:00.000Z");
-        let now = crate::log::now().as_millis();
+        let at = now().as_millis();
         for (text, seconds) in [("90s", 90), ("2h", 7200), ("7d", 604_800), ("PT2H", 7200), ("P1D", 86_400)] {
-            let ago = now - Timestamp::parse(&when(text).unwrap()).unwrap().as_millis();
+            let ago = at - Timestamp::parse(&when(text).unwrap()).unwrap().as_millis();
             assert!((seconds * 1000 - 60_000..=seconds * 1000).contains(&ago), "{text}: {ago}");
         }
         for text in ["", "yesterday", "2026-01-31", "h", "-2h", "d"] {

@@ -1,7 +1,6 @@
 //! Heartbeats: they extend leases and carry the server's directives back (protocol section 5.2).
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! One job here and now, without a running worker: how tests run handlers.
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 
 use tokio::time::Instant;
 
