@@ -10,7 +10,7 @@ use ojs_engine::store::listing::{Dialect, LOOK, ListPlace, STEP, Walk};
 use ojs_engine::store::lists::statement;
 use ojs_engine::store::tables::Tables;
 use rusqlite::StatementStatus;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::Bench;
 
@@ -18,6 +18,7 @@ crate::on_every_store!(
     cursors_find_each_job_once_while_others_come_and_go,
     a_narrow_search_looks_at_a_bounded_number_of_rows_and_goes_on,
     dead_letters_and_workflows_go_on_by_cursors,
+    lists_of_names_go_on_by_cursors_while_others_come,
     a_wrong_cursor_is_refused,
 );
 
@@ -271,6 +272,61 @@ async fn dead_letters_and_workflows_go_on_by_cursors(b: Bench) {
         flows.insert(0, made["workflow"]["id"].as_str().unwrap().to_owned());
     }
     assert_eq!(walk(&b, "/admin/workflows?per_page=2", "items", async || ()).await, flows);
+}
+
+/// Makes a queue, a worker, a tenant, a cron entry, a train and a key with limits of one name.
+async fn make_named(b: &Bench, name: &str) {
+    b.enqueue(&format!(r#"{{"type":"t","args":[],"options":{{"queue":"{name}"}},"meta":{{"train_id":"{name}"}}}}"#)).await;
+    let limited =
+        format!(r#"{{"type":"t","args":[],"options":{{"queue":"{name}","rate_limit":{{"key":"{name}","concurrency":1}}}}}}"#);
+    b.enqueue(&limited).await;
+    let requests = [
+        ("POST", "/workers/heartbeat".to_owned(), json!({"worker_id": name, "queues": [name], "active_jobs": []})),
+        ("PUT", format!("/admin/tenants/{name}"), json!({"name": name})),
+        ("POST", "/cron".to_owned(), json!({"name": name, "cron": "0 3 * * *", "job_template": {"type": "t", "args": []}})),
+    ];
+    for (method, path, body) in requests {
+        let (status, answer) = b.http(method, &path, &body.to_string()).await;
+        assert!(status < 300, "{method} {path}: {status} {answer}");
+    }
+}
+
+async fn lists_of_names_go_on_by_cursors_while_others_come(b: Bench) {
+    for name in ["e", "c", "g", "a.b", "i"] {
+        make_named(&b, name).await;
+    }
+    let lists = [
+        ("/admin/queues?per_page=2", "items", "name"),
+        ("/admin/workers?per_page=2", "items", "id"),
+        ("/admin/tenants?per_page=2", "items", "id"),
+        ("/admin/trains?per_page=2", "items", "id"),
+        ("/rate-limits?limit=2", "items", "key"),
+        ("/cron?limit=2", "cron_jobs", "name"),
+    ];
+    let mut walks: Vec<(Vec<String>, Option<String>)> = vec![(Vec::new(), Some(String::new())); lists.len()];
+    for turn in 0.. {
+        for ((path, member, name), (seen, next)) in lists.into_iter().zip(&mut walks) {
+            let Some(cursor) = next.take() else { continue };
+            let place = if turn == 0 { String::new() } else { format!("&cursor={cursor}") };
+            let (status, answer) = b.http("GET", &format!("{path}{place}"), "").await;
+            assert_eq!(status, 200, "{path}{place}: {answer}");
+            let names = answer[member].as_array().unwrap().iter().map(|item| item[name].as_str().unwrap().to_owned());
+            seen.extend(names.filter(|name| name != "default"));
+            *next = answer["pagination"]["next_cursor"].as_str().map(str::to_owned);
+            assert_eq!(answer["pagination"]["has_more"], next.is_some(), "{path}{place}");
+        }
+        if walks.iter().all(|(_, next)| next.is_none()) {
+            break;
+        }
+        // A list by number of the page would show its last name again.
+        make_named(&b, &format!("a.{turn}")).await;
+        assert!(turn < 20, "the lists end");
+    }
+    for ((path, _, _), (seen, _)) in lists.into_iter().zip(walks) {
+        assert_eq!(seen, ["a.b", "c", "e", "g", "i"], "{path}");
+    }
+    let (_, answer) = b.http("GET", "/admin/workers?per_page=2&page=2", "").await;
+    assert_eq!(answer["items"].as_array().unwrap().len(), 2, "pages have numbers, too");
 }
 
 async fn a_wrong_cursor_is_refused(b: Bench) {
