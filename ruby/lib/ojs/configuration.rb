@@ -155,10 +155,9 @@ module OJS
       require "ojs/#{name}" unless @adapters.key?(name.to_sym)
       @adapters.fetch(name.to_sym).call(configuration, client)
     rescue LoadError => e
+      there = @adapters.empty? ? "" : ", or use one of those that are loaded: #{@adapters.keys.join(", ")}"
       gem = "ojs-adapter-#{name.to_s.delete("_")}"
-      raise OutboxError, "there is no adapter '#{name}' (#{e.message}): install the gem #{gem}" if @adapters.empty?
-
-      raise OutboxError, Native.unknown_name("adapter", name.to_s, "", @adapters.keys.map(&:to_s))
+      raise OutboxError, "there is no adapter '#{name}' (#{e.message}): install the gem #{gem}#{there}"
     end
   end
 end
