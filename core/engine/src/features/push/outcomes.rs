@@ -90,8 +90,11 @@ impl Outcomes {
     fn begin(&self, ended: Vec<Ended>) -> Option<Turn<'_>> {
         let mut waiting = self.waiting();
         waiting.ended.extend(ended);
-        let is_free = !std::mem::replace(&mut waiting.is_taken, true);
-        is_free.then_some(Turn { outcomes: self, is_over: false })
+        if std::mem::replace(&mut waiting.is_taken, true) {
+            return None;
+        }
+        // Made only here: a turn that is dropped gives its place away.
+        Some(Turn { outcomes: self, is_over: false })
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
