@@ -5,7 +5,7 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 mod args;
 mod command;
@@ -32,9 +32,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = Cli::command().get_matches();
+    let cli = parsed(&matches);
     let done = match cli.remote.watch() {
-        Some(period) => watch::repeat(period, run).await,
+        Some(period) => watch::repeat(period, &matches, || run(parsed(&matches))).await,
         None => run(cli).await,
     };
     match done {
@@ -46,8 +47,13 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(mut cli: Cli) -> Result<(), Failure> {
-    cli.remote.only_reads = watch::only_reads();
+fn parsed(matches: &ArgMatches) -> Cli {
+    let mut cli = Cli::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
+    cli.remote.only_reads = watch::only_reads(matches);
+    cli
+}
+
+async fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Server(args) => serve(args, cli.remote).await,
         Command::Jobs(action) => command::jobs::run(action, cli.remote.connect().await?).await,

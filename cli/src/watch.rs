@@ -3,9 +3,8 @@ use std::future::Future;
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use clap::{ArgMatches, CommandFactory, Parser};
+use clap::ArgMatches;
 
-use crate::args::Cli;
 use crate::failure::Failure;
 use crate::output::write;
 
@@ -30,9 +29,13 @@ const READING: &[&str] = &[
 ///
 /// # Errors
 /// A command that changes something; what the command itself says.
-pub async fn repeat<F: Future<Output = Result<(), Failure>>>(period: u64, run: impl Fn(Cli) -> F) -> Result<(), Failure> {
-    let word = last_word(&Cli::command().get_matches());
-    if !only_reads() {
+pub async fn repeat<F: Future<Output = Result<(), Failure>>>(
+    period: u64,
+    matches: &ArgMatches,
+    run: impl Fn() -> F,
+) -> Result<(), Failure> {
+    let word = last_word(matches);
+    if !only_reads(matches) {
         let advice = "it repeats what only reads: lists, get, show, why, stats, health, doctor";
         return Err(Failure::usage(format!("--watch: `{word}` is not repeated"), advice));
     }
@@ -44,7 +47,7 @@ pub async fn repeat<F: Future<Output = Result<(), Failure>>>(period: u64, run: i
         if std::io::stdout().is_terminal() && !write(b"\x1b[H\x1b[2J")? {
             return Ok(());
         }
-        let done = run(Cli::parse()).await;
+        let done = run().await;
         match done {
             // What the doctor finds, and a server that is away for a moment, are no reason to stop looking.
             Err(failure) if word == "doctor" || failure.is_unreachable() => crate::output::remark(&format!("ojs: {failure}")),
@@ -56,15 +59,15 @@ pub async fn repeat<F: Future<Output = Result<(), Failure>>>(period: u64, run: i
     }
 }
 
-/// Whether the command of this process changes nothing.
-pub fn only_reads() -> bool {
-    READING.contains(&last_word(&Cli::command().get_matches()).as_str())
+/// Whether the command changes nothing.
+pub fn only_reads(matches: &ArgMatches) -> bool {
+    READING.contains(&last_word(matches))
 }
 
-fn last_word(matches: &ArgMatches) -> String {
-    let (mut word, mut inner) = (String::new(), matches);
+fn last_word(matches: &ArgMatches) -> &str {
+    let (mut word, mut inner) = ("", matches);
     while let Some((name, next)) = inner.subcommand() {
-        (word, inner) = (name.to_owned(), next);
+        (word, inner) = (name, next);
     }
     word
 }

@@ -64,7 +64,7 @@ pub async fn run(args: ServerArgs, url: SecretUrl, remote: RemoteArgs) -> Result
     let stopping = || {
         stop.send_replace(true);
     };
-    listener.run(router(Arc::new(front)).merge(pages), signals.first(), stopping).await;
+    listener.run(router(Arc::new(front)).merge(pages.method_not_allowed_fallback(not_sent_on)), signals.first(), stopping).await;
     tracing::info!("stopped");
     Ok(())
 }
@@ -89,7 +89,7 @@ fn router(front: Arc<Front>) -> Router {
         .route("/ojs/v1/session", session)
         .route("/ojs/manifest", all())
         .route("/ojs/v1/{*path}", all())
-        .method_not_allowed_fallback(async || refusal(&OjsError::new(ErrorCode::MethodNotAllowed, "This is not sent on.")))
+        .method_not_allowed_fallback(not_sent_on)
         .fallback(async || {
             refusal(&OjsError::new(ErrorCode::NotFound, "Only /ui/, /ojs/manifest and paths below /ojs/v1/ are served."))
         })
@@ -97,6 +97,10 @@ fn router(front: Arc<Front>) -> Router {
         // After the layer: a probe may ask under any name.
         .route("/health", get(async || axum::Json(serde_json::json!({"status": "ok"}))))
         .with_state(front)
+}
+
+async fn not_sent_on() -> Response {
+    refusal(&OjsError::new(ErrorCode::MethodNotAllowed, "This is not sent on."))
 }
 
 /// Refuses what a page from elsewhere has a browser send: this process would add a key to it.

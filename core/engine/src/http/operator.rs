@@ -12,7 +12,7 @@ pub(crate) const MAX_PAGE: usize = 100;
 const NAME_CURSOR: &str = "n.";
 
 /// The name behind which a list goes on: `cursor`, which is the `next_cursor` of the page before.
-pub(crate) fn name_cursor(params: &Params) -> Result<Option<&str>, OjsError> {
+fn name_cursor(params: &Params) -> Result<Option<&str>, OjsError> {
     let Some(text) = params.get("cursor") else { return Ok(None) };
     text.strip_prefix(NAME_CURSOR).ok_or_else(wrong_cursor).map(Some)
 }
@@ -20,6 +20,16 @@ pub(crate) fn name_cursor(params: &Params) -> Result<Option<&str>, OjsError> {
 /// A cursor that no list has given out.
 pub(crate) fn wrong_cursor() -> OjsError {
     invalid("cursor", "cursor must be the next_cursor of the page before.".to_owned())
+}
+
+/// Cuts off the record that shows that there are more than `most`, which is at least 1. Returns the cursor of the next
+/// page, when there is one.
+fn cut_off<T>(rows: &mut Vec<T>, most: usize, name: impl Fn(&T) -> String) -> Option<String> {
+    if rows.len() <= most {
+        return None;
+    }
+    rows.truncate(most);
+    rows.last().map(|last| format!("{NAME_CURSOR}{}", name(last)))
 }
 
 /// `limit`, and where a page of a list in the order of names begins: behind the name in `cursor`, or at `offset`.
@@ -41,11 +51,10 @@ impl<'a> NamedPage<'a> {
 
     /// Cuts off the record that shows that there are more; the `pagination` object.
     pub(crate) fn cut<T>(self, rows: &mut Vec<T>, total: usize, name: impl Fn(&T) -> String) -> Value {
-        let has_more = rows.len() > self.limit;
-        rows.truncate(self.limit);
-        let mut object = json!({"total": total, "limit": self.limit, "offset": self.offset, "has_more": has_more});
-        if let (Some(last), true, Some(object)) = (rows.last(), has_more, object.as_object_mut()) {
-            object.insert("next_cursor".into(), json!(format!("{NAME_CURSOR}{}", name(last))));
+        let next = cut_off(rows, self.limit, name);
+        let mut object = json!({"total": total, "limit": self.limit, "offset": self.offset, "has_more": next.is_some()});
+        if let (Some(next), Some(object)) = (next, object.as_object_mut()) {
+            object.insert("next_cursor".into(), json!(next));
         }
         object
     }
@@ -68,6 +77,13 @@ impl Paging {
         (self.page - 1) * self.per_page
     }
 
+    /// Where a page of a list in the order of names begins: behind the name in `cursor`, else so many records on.
+    pub(crate) fn start(self, params: &Params) -> Result<(Option<String>, usize), OjsError> {
+        let behind = name_cursor(params)?.map(str::to_owned);
+        let offset = if behind.is_some() { 0 } else { self.offset() };
+        Ok((behind, offset))
+    }
+
     /// The `pagination` object.
     pub(crate) fn object(self, total: usize) -> Value {
         let has_more = self.offset().saturating_add(self.per_page) < total;
@@ -77,11 +93,9 @@ impl Paging {
     /// A page of a list in the order of names, and its `pagination` object. `rows` begin where the page does, and are
     /// one more than it has where there are more.
     pub(crate) fn of_names<T>(self, mut rows: Vec<T>, total: usize, name: impl Fn(&T) -> &str) -> (Vec<T>, Value) {
-        let has_more = rows.len() > self.per_page;
-        rows.truncate(self.per_page);
-        let next = rows.last().filter(|_| has_more).map(|last| format!("{NAME_CURSOR}{}", name(last)));
+        let next = cut_off(&mut rows, self.per_page, |row| name(row).to_owned());
         let pagination = json!({
-            "total": total, "page": self.page, "per_page": self.per_page, "has_more": has_more, "next_cursor": next,
+            "total": total, "page": self.page, "per_page": self.per_page, "has_more": next.is_some(), "next_cursor": next,
         });
         (rows, pagination)
     }

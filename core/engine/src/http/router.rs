@@ -72,6 +72,14 @@ pub fn router(engine: Engine, access: Option<Arc<Access>>, hosts: Option<Arc<Hos
     all.layer(from_fn_with_state(Frame { engine: engine.clone(), hosts }, frame)).with_state(engine)
 }
 
+/// Answers requests whose method a route outside of the API does not take, in the form of all refusals.
+pub fn wrong_methods(engine: Engine, hosts: Option<Arc<Hosts>>) -> Router {
+    Router::new()
+        .fallback(wrong_method)
+        .layer(from_fn_with_state(Frame { engine: engine.clone(), hosts }, frame))
+        .with_state(engine)
+}
+
 /// Where the paths of the protocol begin.
 const V1: &str = "/ojs/v1";
 

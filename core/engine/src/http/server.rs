@@ -3,10 +3,14 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::extract::Request;
+use tower::ServiceExt;
+
 use crate::engine::Engine;
 use crate::http::access::Access;
 use crate::http::hosts::Hosts;
 use crate::http::listener::{Limits, Listener};
+use crate::http::router;
 
 /// What to do about an address that cannot be listened on, in words that follow a semicolon.
 ///
@@ -83,8 +87,11 @@ impl Server {
 
     /// Serves until `shutdown` resolves; then stops accepting, answers requests under way, and closes the engine.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
-        let router = crate::http::router::router(self.engine.clone(), self.access, Some(Arc::new(self.hosts)));
-        self.listener.run(router.merge(self.pages), shutdown, || self.engine.stop_waiting()).await;
+        let hosts = Arc::new(self.hosts);
+        let wrong = router::wrong_methods(self.engine.clone(), Some(Arc::clone(&hosts)));
+        let pages = self.pages.method_not_allowed_fallback(move |request: Request| wrong.clone().oneshot(request));
+        let router = router::router(self.engine.clone(), self.access, Some(hosts));
+        self.listener.run(router.merge(pages), shutdown, || self.engine.stop_waiting()).await;
         self.engine.close().await;
     }
 }

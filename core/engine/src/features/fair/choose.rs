@@ -121,9 +121,9 @@ impl Transaction<'_> {
         filter: &Filter,
         wanted: usize,
     ) -> Stored<Vec<(JobRow, Body)>> {
-        let mut turn = self.rounds().of(round);
+        let mut position = self.rounds().of(round);
         // The key whose turn is not over comes first.
-        let begin = if turn.left > 0 { turn.key - 1 } else { turn.key };
+        let begin = if position.left > 0 { position.key - 1 } else { position.key };
         let (mut from, mut has_turned) = (begin, false);
         loop {
             // One more than are wanted tells whether there are others.
@@ -138,7 +138,7 @@ impl Transaction<'_> {
             keys.truncate(wanted);
             let Some(last) = keys.last().map(|last| last.key) else { return Ok(Vec::new()) };
             keys.retain(|key| filter.tenant.is_none_or(|tenant| tenant == key.tenant));
-            let part = self.part_of(sharing, keys, turn, from == begin && !has_more, wanted)?;
+            let part = self.part_of(sharing, keys, position, from == begin && !has_more, wanted)?;
             let (jobs, next) = self.heads_of(round, filter, &part, wanted)?;
             if !jobs.is_empty() {
                 self.rounds().set(round, next);
@@ -147,7 +147,7 @@ impl Transaction<'_> {
                 return Ok(jobs);
             }
             has_turned = last <= begin;
-            (from, turn) = (last, Position::default());
+            (from, position) = (last, Position::default());
         }
     }
 
@@ -156,11 +156,11 @@ impl Transaction<'_> {
         &mut self,
         sharing: &FairQueue,
         keys: Vec<FairKey>,
-        turn: Position,
+        position: Position,
         is_whole: bool,
         wanted: usize,
     ) -> Stored<Part> {
-        let first = keys.first().filter(|first| first.key == turn.key).map_or(0, |_| turn.left);
+        let first = keys.first().filter(|first| first.key == position.key).map_or(0, |_| position.left);
         let weights = keys.iter().map(|key| self.weight_of(sharing, key)).collect::<Stored<Vec<_>>>()?;
         let picks = divide(&weights, first, is_whole, wanted);
         Ok(Part { keys, picks })
@@ -201,15 +201,15 @@ impl Transaction<'_> {
         let of_key = part.keys.iter().zip(counts).filter(|(_, count)| *count > 0);
         let asked: Vec<(i64, usize)> = of_key.map(|(key, count)| (key.key, count)).collect();
         let mut lines = self.lines_of(round, filter, &asked)?;
-        let (mut jobs, mut turn) = (Vec::with_capacity(wanted), Position::default());
+        let (mut jobs, mut position) = (Vec::with_capacity(wanted), Position::default());
         for pick in &part.picks {
             let Some(key) = part.keys.get(pick.place).map(|key| key.key) else { continue };
             let head = lines.get_mut(&key).and_then(Vec::pop);
             // A key that has no more jobs does not save up the rest of its turn.
-            turn = Position { key, left: if head.is_some() { pick.left } else { 0 } };
+            position = Position { key, left: if head.is_some() { pick.left } else { 0 } };
             jobs.extend(head);
         }
-        Ok((jobs, turn))
+        Ok((jobs, position))
     }
 
     /// The heads of the lines of keys that a claim can take, the best last.

@@ -12,7 +12,7 @@ use crate::features::tenants::noisy::GetTenantPace;
 use crate::features::tenants::noisy_routes::per_minute;
 use crate::features::tenants::quota::Quota;
 use crate::http::call::Call;
-use crate::http::operator::{Paging, name_cursor};
+use crate::http::operator::Paging;
 use crate::http::page::{by_state, stamp};
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
@@ -21,8 +21,8 @@ use crate::store::rows::depth;
 /// `GET /admin/tenants?page&per_page&cursor`.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
-    let (paging, behind) = (Paging::of(&params)?, name_cursor(&params)?.map(str::to_owned));
-    let offset = if behind.is_some() { 0 } else { paging.offset() };
+    let paging = Paging::of(&params)?;
+    let (behind, offset) = paging.start(&params)?;
     let (views, total) = engine.query(ListTenants { limit: paging.per_page + 1, offset, behind }).await?;
     let (views, pagination) = paging.of_names(views, total, |view| &view.row.id);
     let items: Vec<Value> = views.iter().map(describe).collect();

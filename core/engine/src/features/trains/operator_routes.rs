@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::features::trains::commands::ListTrains;
 use crate::features::trains::records::TrainState;
 use crate::features::trains::routes::{outline, state};
-use crate::http::operator::{Paging, name_cursor};
+use crate::http::operator::Paging;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
 use crate::http::terms::invalid;
@@ -16,11 +16,10 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     let params = Params::parse(query.as_deref())?;
     let paging = Paging::of(&params)?;
     let state = state(&params)?;
-    let behind = name_cursor(&params)?.map(str::to_owned);
+    let (behind, offset) = paging.start(&params)?;
     if behind.is_some() && state == Some(TrainState::Held) {
         return Err(invalid("cursor", "held trains are in the order in which they were held: ask for them by page.").into());
     }
-    let offset = if behind.is_some() { 0 } else { paging.offset() };
     let (trains, total) = engine.query(ListTrains { state, limit: paging.per_page + 1, offset, behind }).await?;
     let (trains, mut pagination) = paging.of_names(trains, total, |(row, _)| &row.id);
     if state == Some(TrainState::Held) {
