@@ -265,7 +265,7 @@ def run(suite: Suite) -> None:
                 code = process.wait(timeout=suite.minutes * 60)
             except subprocess.TimeoutExpired:
                 suite.note, code = f"no end after {suite.minutes:g} minutes", 1
-            if reap(process.pid) and code == 0:
+            if reap(process.pid, patience=0 if suite.note else 30) and code == 0:
                 suite.note, code = "left processes behind", 1
             process.wait()
             suite.group_id = None
@@ -294,9 +294,9 @@ def unsteady(suite: Suite) -> bool:
     return suite.runs == 1 and not suite.note and suite.failed <= 3 and not ours
 
 
-def reap(group: int) -> bool:
+def reap(group: int, patience: float = 30) -> bool:
     """Ends what is left of a process group; true if anything was. What was killed a moment ago may take that moment."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         try:
             os.killpg(group, 0)
@@ -366,9 +366,17 @@ def report(suite: Suite) -> None:
         print("\n".join(f"    | {line}" for line in tail), flush=True)
 
 
+def unended(lines: list[str]) -> list[str]:
+    """The tests that Rust's runner calls slow and that have no result: a suite without an end hangs in one of them."""
+    slow = [match[1] for line in lines if (match := re.match(r"test (\S+) has been running for over", line))]
+    ended = {match[1] for line in lines if (match := re.match(r"test (\S+) \.\.\. \w", line))}
+    return [f"test {name} did not end" for name in slow if name not in ended]
+
+
 def telling(suite: Suite) -> list[str]:
     """The lines of a log that most likely say what went wrong; they stand in the last lines of the whole run."""
     lines = lines_of(suite)
+    hung = unended(lines)
     # What a runner says of a test that failed, before all other words of trouble.
     named = r"^not ok\b|^test .* FAILED$|^FAILED |panicked at|to rerun pass|\(signal: |FAIL:|<<< (FAILURE|ERROR)"
     words = r"(?i)\bfail(ed|ure)\b|\berror\b|assertion|SIG[A-Z]{3,}"
@@ -379,8 +387,8 @@ def telling(suite: Suite) -> list[str]:
             # Node.js says why six lines below the name.
             spans = [range(at, at + (10 if lines[at].startswith("not ok") else 3)) for at in found[:6]]
             shown = sorted({at for span in spans for at in span if at < len(lines)})
-            return [lines[at] for at in shown if not lines[at].endswith("... ok")]
-    return lines[-8:]
+            return hung[:6] + [lines[at] for at in shown if not lines[at].endswith("... ok")]
+    return hung[:6] or lines[-8:]
 
 
 def are_absent(plan: list[Suite], options: argparse.Namespace) -> bool:

@@ -61,6 +61,17 @@ class Runs(unittest.TestCase):
             self.assertIn(wanted, end)
         self.assertIn("FAILED", (self.folder / "flaky.first.log").read_text())
 
+    def test_the_tests_in_which_a_suite_hangs_are_named(self) -> None:
+        script = """
+        for test in 'a::slow' 'b::hangs'; do echo "test $test has been running for over 60 seconds"; done
+        echo 'test a::slow ... ok'
+        echo 'test c::fails ... FAILED'
+        exec sleep 60"""
+        suite = check.Suite("hung", "rust", ["bash", "-c", script], minutes=0.01)
+        check.run(suite)
+        self.assertEqual((suite.state, suite.note), ("failed", "no end after 0.01 minutes"))
+        self.assertEqual(check.telling(suite), ["test b::hangs did not end", "test c::fails ... FAILED"])
+
     def test_a_suite_that_fails_twice_has_failed_with_ci_too(self) -> None:
         status, lines, suite = self.run_plan("echo '2 passed, 1 failed'; exit 1", ci=True)
         self.assertEqual((status, suite.state), (1, "failed"))

@@ -183,28 +183,34 @@ pub fn members(text: &str) -> Result<Vec<(Cow<'_, str>, &str)>, serde_json::Erro
     crate::envelope::members(text)
 }
 
-/// One member of an object as the text it came in. `None` when there is none of this name, or `text` is no object. Of
-/// equal names the last one counts.
+/// The members of an object that is known to be JSON, in their order, values as the text they came in.
 ///
-/// `text` must be JSON: it is not checked again, and values of other names are skipped without a look into them.
+/// `text` is not checked again, and values are skipped without a look into them. There are none where it is no object.
+///
+/// ```
+/// let members: Vec<_> = ojs_model::json::known_members(r#"{"type": "mail", "args": [1]}"#).collect();
+/// assert_eq!(members, [("type".into(), r#""mail""#), ("args".into(), "[1]")]);
+/// ```
+pub fn known_members(text: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
+    let mut rest = text.trim_ascii_start().strip_prefix('{').unwrap_or_default();
+    std::iter::from_fn(move || {
+        let (key, behind) = split_value(rest.trim_ascii_start())?;
+        let (value, behind) = split_value(behind.trim_ascii_start().strip_prefix(':')?.trim_ascii_start())?;
+        let behind = behind.trim_ascii_start();
+        rest = behind.strip_prefix(',').unwrap_or(behind);
+        Some((string(key)?, value))
+    })
+}
+
+/// One member of an object that is known to be JSON, as the text it came in. `None` when there is none of this name, or
+/// `text` is no object. Of equal names the last one counts.
 ///
 /// ```
 /// assert_eq!(ojs_model::json::member(r#"{"type": "mail", "args": [1]}"#, "args"), Some("[1]"));
 /// ```
 #[must_use]
 pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let mut rest = text.trim_ascii_start().strip_prefix('{')?.trim_ascii_start();
-    let mut found = None;
-    while rest.starts_with('"') {
-        let (key, behind) = split_value(rest)?;
-        let (value, behind) = split_value(behind.trim_ascii_start().strip_prefix(':')?.trim_ascii_start())?;
-        if string(key)? == name {
-            found = Some(value);
-        }
-        let behind = behind.trim_ascii_start();
-        rest = behind.strip_prefix(',').unwrap_or(behind).trim_ascii_start();
-    }
-    found
+    known_members(text).filter(|(key, _)| key == name).last().map(|(_, value)| value)
 }
 
 /// Splits valid JSON text behind its first value.

@@ -1,13 +1,15 @@
 //! Reads the server's answers to a worker: fetched jobs, results of an exchange, the manifest.
 //!
 //! Jobs are cut out of the answer as slices of its bytes; arguments are never parsed here.
+use std::borrow::Cow;
+
 use bytes::Bytes;
-use ojs_model::OjsError;
+use ojs_model::{OjsError, json};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::failures::{Fate, lenient};
+use super::failures::Fate;
 use super::held::About;
 use crate::error::Error;
 
@@ -33,35 +35,51 @@ pub(super) struct Envelope {
     pub text: Bytes,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default)]
 pub(super) struct Head {
     pub id: String,
-    #[serde(rename = "type")]
     pub job_type: String,
-    // An unexpected optional member must not prevent the job from running: servers differ in how they write them.
-    #[serde(default, deserialize_with = "lenient")]
     pub queue: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
     pub attempt: Option<u32>,
-    #[serde(default, deserialize_with = "lenient")]
     pub max_attempts: Option<u32>,
-    #[serde(default, deserialize_with = "lenient")]
     pub lease_token: Option<u64>,
-    #[serde(default, deserialize_with = "lenient")]
     timeout_ms: Option<u64>,
-    #[serde(default, deserialize_with = "lenient")]
     timeout: Option<f64>,
-    #[serde(default, deserialize_with = "lenient")]
     pub visibility_timeout_ms: Option<u64>,
     /// The version of the arguments.
-    #[serde(default)]
     pub version: Option<Value>,
     /// The saved state of earlier attempts.
-    #[serde(default)]
     pub checkpoint: Option<Box<RawValue>>,
 }
 
 impl Head {
+    /// Reads the members that the driver needs of a job, which is JSON. An unexpected optional member does not prevent the
+    /// job from running, because servers differ in how they write them.
+    ///
+    /// # Errors
+    /// The name of a member that is missing or no text.
+    pub fn read(text: &str) -> Result<Self, &'static str> {
+        let mut head = Self::default();
+        let (mut id, mut job_type) = (None, None);
+        for (name, value) in json::known_members(text) {
+            match &*name {
+                "id" => id = owned(value),
+                "type" => job_type = owned(value),
+                "queue" => head.queue = owned(value),
+                "attempt" => head.attempt = value.parse().ok(),
+                "max_attempts" => head.max_attempts = value.parse().ok(),
+                "lease_token" => head.lease_token = value.parse().ok(),
+                "timeout_ms" => head.timeout_ms = value.parse().ok(),
+                "timeout" => head.timeout = value.parse().ok(),
+                "visibility_timeout_ms" => head.visibility_timeout_ms = value.parse().ok(),
+                "version" => head.version = serde_json::from_str(value).ok().filter(|version| *version != Value::Null),
+                "checkpoint" => head.checkpoint = serde_json::from_str(value).ok().flatten(),
+                _ => {}
+            }
+        }
+        Ok(Self { id: id.ok_or("id")?, job_type: job_type.ok_or("type")?, ..head })
+    }
+
     /// What log records show of the job, which is in `envelope`.
     pub fn about(&self, envelope: &Bytes) -> About {
         About { envelope: envelope.clone(), attempt: self.attempt.unwrap_or(1), max_attempts: self.max_attempts }
@@ -131,13 +149,17 @@ pub(super) fn handout(body: &Bytes) -> Result<Handout, Error> {
 }
 
 fn envelope(body: &Bytes, raw: &RawValue) -> Option<Envelope> {
-    match serde_json::from_str(raw.get()) {
+    match Head::read(raw.get()) {
         Ok(head) => Some(Envelope { head, text: body.slice_ref(raw.get().as_bytes()) }),
-        Err(error) => {
-            tracing::error!(%error, "the server handed out a job that cannot be read; its lease will run out");
+        Err(missing) => {
+            tracing::error!("the server handed out a job whose {missing} is missing or no text; its lease will run out");
             None
         }
     }
+}
+
+fn owned(raw: &str) -> Option<String> {
+    json::string(raw).map(Cow::into_owned)
 }
 
 fn refusal(raw: &RawValue) -> OjsError {
@@ -188,6 +210,23 @@ mod tests {
         assert_eq!(handout.jobs.len(), 1);
         assert_eq!(handout.jobs[0].text, r#"{"id":"a","type":"t","attempt":2,"args":[1.0, 1e3],"x":null}"#);
         assert_eq!(handout.jobs[0].head.attempt, Some(2));
+    }
+
+    #[test]
+    fn odd_members_of_a_job_count_as_absent() {
+        let head = Head::read(
+            r#"{"id":"a\u0062","type":"t","queue":7,"attempt":"2","max_attempts":3.5,"timeout":1.5,"timeout_ms":-1,"version":null,
+               "checkpoint":null,"lease_token":18446744073709551615}"#,
+        )
+        .unwrap();
+        assert_eq!((head.id.as_str(), head.job_type.as_str(), &head.queue), ("ab", "t", &None));
+        assert_eq!((head.attempt, head.max_attempts, head.lease_token), (None, None, Some(u64::MAX)));
+        assert_eq!((head.timeout_ms(), head.version.is_none(), head.checkpoint.is_none()), (Some(1500), true, true));
+        let saved = Head::read(r#"{"type":"t","id":"a","version":"2.0","checkpoint":{"x": 1}}"#).unwrap();
+        assert_eq!((saved.version.unwrap(), saved.checkpoint.unwrap().get()), (Value::from("2.0"), r#"{"x": 1}"#));
+        for (text, missing) in [("{}", "id"), (r#"{"id":"a"}"#, "type"), (r#"{"id":1,"type":"t"}"#, "id"), ("[]", "id")] {
+            assert_eq!(Head::read(text).unwrap_err(), missing, "{text}");
+        }
     }
 
     #[test]
