@@ -60,6 +60,7 @@ class Suite:
     needs: tuple[str, ...] = ()  # must have passed
     after: tuple[str, ...] = ()  # must have ended: both want cargo's lock
     places: int = 1
+    filters: bool = False  # takes `-- --exact NAME…`: a second run has only the tests that failed
     minutes: float = 25  # a hung suite ends; a slow machine needs three times what the reference machine does
     state: str = "waiting"  # then running, and passed, unsteady, failed, or blocked (by a failed need)
     runs: int = 0
@@ -69,6 +70,8 @@ class Suite:
     note: str = ""
     first: list[str] = field(default_factory=list)  # what failed in the first of two runs
     first_failed: int = 0  # how many tests that were
+    first_passed: int = 0  # in the first of two runs, where the second has not all tests
+    only: list[str] = field(default_factory=list)  # the tests of the second run
     seeds: list[str] = field(default_factory=list)  # that the first of two runs printed
     group_id: int | None = None  # of the processes, while running
     log: Path = field(init=False)
@@ -110,7 +113,7 @@ def suites() -> list[Suite]:
         # Always the whole workspace: another choice of packages has other features, and would compile everything again.
         return ["cargo", "test", *release, "--workspace", "--no-fail-fast", *which]
 
-    others = [name for name in test_names() if name not in ("e2e", "wire", "kill9", "scenarios")]
+    others = [name for name in test_names() if name not in ("store", "e2e", "wire", "kill9", "scenarios")]
     shared = ["tests/seeds", "tests/vectors"]
     node_tests = [str(path.relative_to(ROOT)) for folder in ("node/test", "tests/seeds") for path in sorted((ROOT / folder).glob("*.test.mjs"))]
     page_tests = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests" / "dashboard").glob("*.test.mjs"))]
@@ -158,10 +161,14 @@ def suites() -> list[Suite]:
         Suite("ruby", "ruby", [*built, "scripts/ruby.sh", "test"], needs=("ruby-build",)),
         *(Suite(f"adapter-{name}", "ruby", databases + ["ruby", f"ruby/adapters/ojs-adapter-{name}/test/all.rb"], needs=("ruby-build",))
           for name in ("activerecord", "rails")),
+        # The longest suite begins first.
+        Suite("store", "rust", databases + tests("--test=store"), needs=("build",), after=("clippy",), filters=True, minutes=40),
         Suite("rust", "rust", databases + tests("--lib", "--bins", *(f"--test={name}" for name in others)),
-              needs=("build",), after=("clippy",), minutes=40),
-        Suite("wire", "rust", postgres + tests("--test=e2e", "--test=wire"), needs=("build",), after=("clippy",), minutes=40),
-        Suite("faults", "rust", postgres + tests("--test=kill9", "--test=scenarios"), needs=("build",), after=("clippy",), minutes=40),
+              needs=("build",), after=("clippy",), filters=True, minutes=40),
+        Suite("wire", "rust", postgres + tests("--test=e2e", "--test=wire"),
+              needs=("build",), after=("clippy",), filters=True, minutes=40),
+        Suite("faults", "rust", postgres + tests("--test=kill9", "--test=scenarios"),
+              needs=("build",), after=("clippy",), filters=True, minutes=40),
         Suite("doctests", "rust", tests("--doc"), needs=("build",), after=("clippy",), minutes=40),
         Suite("pytest", "python", postgres + [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", f"--junitxml={LOGS / 'pytest.xml'}",
                                   "python/tests", *shared], needs=("python-build",)),
@@ -191,13 +198,13 @@ def suites() -> list[Suite]:
               needs=("python-build", "node-build", "ruby-build")),
         # Reads what the suites of the languages leave behind.
         Suite("parity", "docs", ["python3", "scripts/parity.py", "check"],
-              needs=("rust", "wire", "pytest", "node", "ruby", "go", "java", "kotlin")),
+              needs=("store", "rust", "wire", "pytest", "node", "ruby", "go", "java", "kotlin")),
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)],
               needs=("build", "python-build", "node-build", "ruby-build", "java", "kotlin")),
     ]
     if cases := conformance_cases():
         play = ["python3", "tests/conformance/play.py", "--ojs", str(ojs), "--cases", str(cases)]
-        calm = ("wire", "rust", "faults", "doctests", "pytest", "node", "languages", "c", "ruby", "java",
+        calm = ("store", "wire", "rust", "faults", "doctests", "pytest", "node", "languages", "c", "ruby", "java",
                 "kotlin", "go")
         for store in ("memory", "sqlite", "postgres"):
             all_.append(Suite(f"conformance-{store}", "conformance", [*play, "--store", store], needs=("build",), after=calm))
@@ -206,7 +213,7 @@ def suites() -> list[Suite]:
                           needs=("build",), after=calm))
         all_.append(Suite("conformance-minutes", "conformance", [*play, "--store", "sqlite", "--slow"], needs=("build",)))
     # Reads the logs of all the others, when they have ended.
-    all_.append(Suite("secrets", "docs", ["python3", "scripts/secrets.py", str(LOGS)], needs=("rust",),
+    all_.append(Suite("secrets", "docs", ["python3", "scripts/secrets.py", str(LOGS)], needs=("store", "rust"),
                       after=tuple(suite.name for suite in all_)))
     return all_
 
@@ -248,14 +255,16 @@ def count(suite: Suite, ended_well: bool) -> bool:
 def run(suite: Suite) -> None:
     """Runs one suite in a process group of its own, so that nothing it started can outlive it."""
     started = time.monotonic()
-    suite.runs, suite.passed, suite.failed, suite.note = suite.runs + 1, 0, 0, ""
+    suite.runs, suite.passed, suite.failed, suite.note = suite.runs + 1, suite.first_passed, 0, ""
+    suite.first_log.unlink(missing_ok=True)
     if suite.runs > 1:
         suite.log.rename(suite.first_log)
+    command = suite.command + (["--", "--exact", *suite.only] if suite.only else [])
     with suite.log.open("wb") as log:
-        log.write(f"$ {' '.join(suite.command)}\n".encode())
+        log.write(f"$ {' '.join(command)}\n".encode())
         log.flush()
         try:
-            process = subprocess.Popen(suite.command, cwd=ROOT, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=log,
+            process = subprocess.Popen(command, cwd=ROOT, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=log,
                                        stderr=subprocess.STDOUT, start_new_session=True)
         except OSError as error:
             suite.note, code = f"could not start: {error}", 1
@@ -278,8 +287,15 @@ def run(suite: Suite) -> None:
     elif told and unsteady(suite):
         suite.first, suite.first_failed, suite.note = telling(suite), suite.failed, "failed; runs once more, alone"
         suite.seeds, suite.state, suite.places = seeds_of(suite), "waiting", PLACES
+        if suite.filters and len(failed := failed_tests(suite)) == suite.failed:
+            suite.only, suite.first_passed = failed, suite.passed
     else:
         suite.state = "failed"
+
+
+def failed_tests(suite: Suite) -> list[str]:
+    """The tests that Rust's runner says have failed."""
+    return [match[1] for line in lines_of(suite) if (match := re.match(r"test (\S+) \.\.\. FAILED", line))]
 
 
 def seeds_of(suite: Suite) -> list[str]:

@@ -21,7 +21,7 @@ BEGIN, END = "<!-- parity: scripts/parity.py write -->", "<!-- end of parity -->
 
 #: Per language: the logs, and the line of a test that passed.
 LINES = {
-    "rust": (("rust", "wire", "faults"), r"^test (?:\S+::)?(\S+) \.\.\. ok$"),
+    "rust": (("store", "rust", "wire", "faults"), r"^test (?:\S+::)?(\S+) \.\.\. ok$"),
     "node": (("node",), r"^\s*ok \d+ - (.+?)(?: # .*)?$"),
     "ruby": (("ruby",), r"^(\w+#test_.+) = [\d.]+ s = \.$"),
     "go": (("go",), r"^\s*--- PASS: (\S+) "),
@@ -32,7 +32,9 @@ def passed(language: str) -> set[str]:
     """The names of the tests that passed."""
     if language in LINES:
         logs, line = LINES[language]
-        texts = [(LOGS / f"{log}.log").read_text(errors="replace") for log in logs if (LOGS / f"{log}.log").exists()]
+        # A suite that ran again has run only what failed at first.
+        paths = [path for log in logs for path in (LOGS / f"{log}.first.log", LOGS / f"{log}.log") if path.exists()]
+        texts = [path.read_text(errors="replace") for path in paths]
         return {match[1] for text in texts for match in re.finditer(line, text, re.MULTILINE)}
     surefire = ROOT / language / "target/surefire-reports"
     reports = [LOGS / "pytest.xml"] if language == "python" else surefire.glob("TEST-*.xml")

@@ -61,6 +61,14 @@ class Runs(unittest.TestCase):
             self.assertIn(wanted, end)
         self.assertIn("FAILED", (self.folder / "flaky.first.log").read_text())
 
+    def test_of_a_large_suite_only_the_tests_that_failed_run_again(self) -> None:
+        script = 'echo "$*" >> runs' + FIRST_TIME.replace("3 passed", "1 passed")
+        suite = check.Suite("large", "rust", ["bash", "-c", script, "bash"], filters=True)
+        with contextlib.redirect_stdout(io.StringIO()):
+            check.schedule([suite])
+        self.assertEqual((suite.state, suite.runs, suite.passed, suite.first_failed), ("unsteady", 2, 3, 1))
+        self.assertEqual((self.folder / "runs").read_text(), "\n-- --exact leases::come_back\n")
+
     def test_the_tests_in_which_a_suite_hangs_are_named(self) -> None:
         script = """
         for test in 'a::slow' 'b::hangs'; do echo "test $test has been running for over 60 seconds"; done

@@ -62,21 +62,29 @@ impl Drop for Audited {
     }
 }
 
+/// How long one test may take. Under load the longest one takes a third of it.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A test that waits for what does not come fails by its name, and those behind it run.
+pub async fn bounded(test: impl Future<Output = ()>) {
+    assert!(tokio::time::timeout(PATIENCE, Box::pin(test)).await.is_ok(), "the test has not ended within {PATIENCE:?}");
+}
+
 /// Makes a test per store out of each function.
 #[macro_export]
 macro_rules! on_every_store {
     ($($name:ident),* $(,)?) => {
         mod memory {
-            $( #[tokio::test] async fn $name() { super::$name($crate::support::Bench::memory().await).await } )*
+            $( #[tokio::test] async fn $name() { $crate::support::bounded(super::$name($crate::support::Bench::memory().await)).await } )*
         }
         mod sqlite {
-            $( #[tokio::test] async fn $name() { super::$name($crate::support::Bench::sqlite().await).await } )*
+            $( #[tokio::test] async fn $name() { $crate::support::bounded(super::$name($crate::support::Bench::sqlite().await)).await } )*
         }
         mod checked {
-            $( #[tokio::test] async fn $name() { super::$name($crate::support::Bench::checked().await).await } )*
+            $( #[tokio::test] async fn $name() { $crate::support::bounded(super::$name($crate::support::Bench::checked().await)).await } )*
         }
         mod postgres {
-            $( #[tokio::test] async fn $name() { super::$name($crate::support::Bench::postgres().await).await } )*
+            $( #[tokio::test] async fn $name() { $crate::support::bounded(super::$name($crate::support::Bench::postgres().await)).await } )*
         }
     };
 }
