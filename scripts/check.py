@@ -122,6 +122,9 @@ def suites() -> list[Suite]:
         Suite("build", "build", cargo + ["build", *release, "--workspace", "--all-targets"], places=2, minutes=50),
         Suite("clippy", "lint", cargo + ["clippy", *release, "--workspace", "--all-targets", "--", "-D", "warnings"],
               needs=("build",), minutes=40),
+        # Early in this list, because it takes longest.
+        Suite("store", "rust", databases + tests("--test=store"),
+              needs=("build",), after=("clippy",), filters=True, minutes=40),
         # What scripts/demo.sh builds first: without the features that the others are built with.
         Suite("first-build", "lint",
               cargo + ["check", "--locked", "--profile", "demo", "-p", "ojs-python", "--no-default-features"],
@@ -161,8 +164,6 @@ def suites() -> list[Suite]:
         Suite("ruby", "ruby", [*built, "scripts/ruby.sh", "test"], needs=("ruby-build",)),
         *(Suite(f"adapter-{name}", "ruby", databases + ["ruby", f"ruby/adapters/ojs-adapter-{name}/test/all.rb"], needs=("ruby-build",))
           for name in ("activerecord", "rails")),
-        # The longest suite begins first.
-        Suite("store", "rust", databases + tests("--test=store"), needs=("build",), after=("clippy",), filters=True, minutes=40),
         Suite("rust", "rust", databases + tests("--lib", "--bins", *(f"--test={name}" for name in others)),
               needs=("build",), after=("clippy",), filters=True, minutes=40),
         Suite("wire", "rust", postgres + tests("--test=e2e", "--test=wire"),

@@ -53,8 +53,8 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Reads the members that the driver needs of a job, which is JSON. An unexpected optional member does not prevent the
-    /// job from running, because servers differ in how they write them.
+    /// Reads the members that the driver needs of a job, which is JSON. An unexpected optional member does not prevent
+    /// the job from running, because servers differ in how they write them.
     ///
     /// # Errors
     /// The name of a member that is missing or no text.
