@@ -49,9 +49,7 @@ pub(super) struct Fate {
 }
 
 /// A member of an unexpected type counts as absent: a log record must not depend on it.
-fn lenient<'de, D: serde::Deserializer<'de>, T: serde::de::DeserializeOwned>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
+fn lenient<'de, D: serde::Deserializer<'de>, T: serde::de::DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
     Ok(serde_json::from_value(serde_json::Value::deserialize(deserializer)?).ok())
 }
 

@@ -123,7 +123,8 @@ impl Worker {
         limit: Option<Duration>,
     ) -> Result<Ended, Error> {
         let job: &RawValue = serde_json::from_slice(&envelope).map_err(|error| Error::json("job", error))?;
-        let head = Head::read(job.get()).map_err(|missing| Error::json("job", format_args!("its {missing} is missing or no text")))?;
+        let head =
+            Head::read(job.get()).map_err(|missing| Error::json("job", format_args!("its {missing} is missing or no text")))?;
         let own = head.timeout_ms().map(Duration::from_millis);
         let limit = [limit, own].into_iter().flatten().min();
         let entry = Entry {
