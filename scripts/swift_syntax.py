@@ -24,6 +24,9 @@ SWIFT = ROOT / "swift"
 UNKNOWN = b"@_documentation(visibility: private)"
 PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_swift.language()))
 
+#: What the core is called: an object of it, and its module.
+CORES = {"core", "OpenJobSpecCore"}
+
 #: A function's name and the labels of its arguments: `stop(graceMs:)`.
 Signature = tuple[str, tuple[str, ...]]
 
@@ -75,13 +78,22 @@ def declared(tree: tree_sitter.Node) -> set[Signature]:
     return found
 
 
-def called(tree: tree_sitter.Node) -> Iterator[tuple[tree_sitter.Node, Signature]]:
-    """Calls of the core: methods of what is named `core`, constructors whose names begin with Core."""
+def types_of(tree: tree_sitter.Node) -> set[str]:
+    """Classes and structures that a file declares; not those that it extends."""
+    kinds = ("class", "struct")
+    declarations = [node for node in within(tree) if node.type == "class_declaration"]
+    return {text(node.child_by_field_name("name") or node) for node in declarations
+            if text(node.child_by_field_name("declaration_kind") or node) in kinds}
+
+
+def called(tree: tree_sitter.Node, types: set[str]) -> Iterator[tuple[tree_sitter.Node, Signature]]:
+    """Calls of the core: methods of what is named `core`, functions of its module, constructors of its types."""
     for node in within(tree):
         if node.type != "call_expression" or not node.children:
             continue
         receiver, _, name = text(node.children[0]).rpartition(".")
-        if receiver.rpartition(".")[2] == "core" or not receiver and name.startswith("Core"):
+        owner_name = receiver.rpartition(".")[2]
+        if owner_name in CORES | types or not receiver and name in types:
             values = [one for one in within(node.children[-1]) if one.type == "value_argument"]
             own = [one for one in values if nearest_call(one) == node]
             yield node, (name, tuple(text(one).partition(":")[0] if ":" in text(one) else "" for one in own))
@@ -105,7 +117,8 @@ def main() -> int:
         made = {path.name: parsed(path.read_bytes()) for path in Path(folder).glob("*.swift")}
     wrong = [fault for name, tree in (written | made).items() for fault in faults(name, tree)]
     known = set().union(*map(declared, made.values()))
-    calls = [(name, node, call) for name, tree in written.items() for node, call in called(tree)]
+    types = set().union(*map(types_of, made.values()))
+    calls = [(name, node, call) for name, tree in written.items() for node, call in called(tree, types)]
     wrong += [f"{name}:{node.start_point.row + 1}: the core has no {call[0]}({''.join(f'{one}:' for one in call[1])})"
               for name, node, call in calls if call not in known]
     if not made or not calls:

@@ -189,6 +189,8 @@ pub const TARGETS: &[Target] = &[
         ],
     ),
     whole("ruby/test/operation_calls.rb", "ruby/operation_calls.rb.j2"),
+    whole("swift/Sources/OpenJobSpec/Options.swift", "swift/Options.swift.j2"),
+    whole("swift/Sources/OpenJobSpec/Policies.swift", "swift/Policies.swift.j2"),
 ];
 
 /// What a file should be, and is not.

@@ -1,62 +1,6 @@
 import Foundation
 import OpenJobSpecCore
 
-/// What a call failed with. `code` is for programs; `number` is the class of error that all languages share
-/// (xtask/schema.toml).
-public struct OJSError: Error, CustomStringConvertible {
-    public let number: Int32
-    public let code: String
-    public let message: String
-    public let status: Int
-    public let retryable: Bool
-
-    public var description: String { "\(code): \(message)" }
-
-    init(number: Int32, about: String) {
-        let said = (try? JSON.object(Data(about.utf8))) ?? [:]
-        self.number = number
-        code = said["code"] as? String ?? "internal_error"
-        message = said["message"] as? String ?? about
-        status = said["status"] as? Int ?? 0
-        retryable = said["retryable"] as? Bool ?? false
-    }
-}
-
-/// JSON objects as dictionaries.
-enum JSON {
-    static func object(_ data: Data) throws -> [String: Any] {
-        try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
-    }
-
-    static func text(_ value: Any) throws -> String {
-        // JSONSerialization ends the process when a value has no JSON form.
-        guard JSONSerialization.isValidJSONObject([value]) else {
-            let about = #"{"code": "serialization_error", "message": "a value cannot be written as JSON"}"#
-            throw OJSError(number: 30, about: about)
-        }
-        let data = try JSONSerialization.data(withJSONObject: value, options: [.fragmentsAllowed])
-        return String(decoding: data, as: UTF8.self)
-    }
-}
-
-/// Turns errors of the core into `OJSError`.
-func calling<T>(_ body: () async throws -> T) async throws -> T {
-    do {
-        return try await body()
-    } catch let CoreError.Failed(number, about) {
-        throw OJSError(number: number, about: about)
-    }
-}
-
-/// The same for calls that do not wait.
-func calling<T>(_ body: () throws -> T) throws -> T {
-    do {
-        return try body()
-    } catch let CoreError.Failed(number, about) {
-        throw OJSError(number: number, about: about)
-    }
-}
-
 /// A job as the server describes it.
 public struct Job: @unchecked Sendable {
     /// All that the server said, by the names on the wire.
@@ -68,37 +12,81 @@ public struct Job: @unchecked Sendable {
     public var state: String? { members["state"] as? String }
     public var attempt: Int { members["attempt"] as? Int ?? 0 }
     public var args: [Any] { members["args"] as? [Any] ?? [] }
+    public var meta: [String: Any] { members["meta"] as? [String: Any] ?? [:] }
 }
 
 /// Talks to an OJS server, or to an engine in this process. Making one opens nothing: it connects with its first call.
 ///
 ///     let client = try Client("sqlite:jobs.db")
-///     try await client.enqueue("email.send", ["ada@example.com"], options: ["queue": "mail"])
+///     try await client.enqueue("email.send", ["ada@example.com"], queue: "mail")
 public final class Client: Sendable {
     let core: CoreClient
+    /// The enqueue middleware, to be arranged.
+    public let middleware: MiddlewareChain<EnqueueLayer>
+    private let tenant: String?
 
     /// For `http://host:8080`, `https://…`, `sqlite:jobs.db`, `memory:` or `memory:name`. Settings have the names of
     /// docs/languages.md; lengths of time are seconds.
-    public init(_ url: String, settings: [String: Any] = [:]) throws {
-        core = try calling { try CoreClient(url: url, settings: JSON.text(settings)) }
+    public convenience init(_ url: String, settings: [String: Any] = [:]) throws {
+        self.init(
+            core: try calling { try CoreClient(url: url, settings: JSON.text(settings)) },
+            middleware: MiddlewareChain(order: enqueueOrder), tenant: settings["tenant"] as? String)
     }
 
-    private init(core: CoreClient) {
+    /// Over a transport of the program's own.
+    public convenience init(over transport: any Transport) {
+        self.init(
+            core: CoreClient.over(transport: Carried(transport)),
+            middleware: MiddlewareChain(order: enqueueOrder), tenant: nil)
+    }
+
+    private init(core: CoreClient, middleware: MiddlewareChain<EnqueueLayer>, tenant: String?) {
         self.core = core
+        self.middleware = middleware
+        self.tenant = tenant
     }
 
-    /// The same connection with the requests of one tenant.
+    /// The same connection and middleware with the requests of one tenant.
     public func ofTenant(_ tenant: String) throws -> Client {
-        Client(core: try calling { try core.ofTenant(tenant: tenant) })
+        Client(core: try calling { try core.ofTenant(tenant: tenant) }, middleware: middleware, tenant: tenant)
     }
 
-    /// Sends a job; the job as the server stored it. Options have the names of the wire.
+    /// Adds enqueue middleware; the first one added is the outermost.
     @discardableResult
-    public func enqueue(_ type: String, _ args: [Any] = [], options: [String: Any] = [:]) async throws -> Job {
-        var body: [String: Any] = ["type": type, "args": args]
-        if !options.isEmpty { body["options"] = options }
-        let answer = try await request("POST", "/jobs", body)
-        return Job(members: answer["job"] as? [String: Any] ?? [:])
+    public func use(_ name: String, _ layer: @escaping EnqueueLayer) throws -> Client {
+        try middleware.add(name, layer)
+        return self
+    }
+
+    /// Sends a job; the job as the server stored it.
+    @discardableResult
+    public func enqueue(_ request: JobRequest) async throws -> Job {
+        try await through(request) { changed in
+            let answer = try await self.request("POST", "/jobs", changed.members())
+            return Job(members: answer["job"] as? [String: Any] ?? [:])
+        }
+    }
+
+    /// Sends many jobs in one request: all are stored or none. Middleware runs for each; dropped jobs are left out.
+    @discardableResult
+    public func enqueueBatch(_ requests: [JobRequest]) async throws -> [Job] {
+        let kept = Kept()
+        let call = composed(middleware.freeze()) { changed in
+            kept.add(changed)
+            return Job(members: changed.members())
+        }
+        for request in requests { _ = try await call(tenanted(completed(request))) }
+        guard !kept.all.isEmpty else { return [] }
+        let answer = try await self.request("POST", "/jobs/batch", ["jobs": kept.all.map { $0.members() }])
+        return (answer["jobs"] as? [[String: Any]] ?? []).map(Job.init(members:))
+    }
+
+    /// Starts a workflow made by `chain`, `group`, `batch` or `graph`; what the server says about it, by the names on
+    /// the wire.
+    @discardableResult
+    public func workflow(_ definition: Workflow) async throws -> [String: Any] {
+        let answer = try await request("POST", "/workflows", definition.members())
+        return answer["workflow"] as? [String: Any] ?? [:]
     }
 
     /// The job with this id.
@@ -111,13 +99,76 @@ public final class Client: Sendable {
     /// Any call of the protocol: `path` is relative to `/ojs/v1`. The body of a 2xx answer.
     @discardableResult
     public func request(_ method: String, _ path: String, _ body: [String: Any]? = nil) async throws -> [String: Any] {
-        let sent = try body.map { Data(try JSON.text($0).utf8) }
-        let answer = try await calling { try await core.call(method: method, path: path, body: sent, waitMs: nil) }
+        let sent = try body.map(JSON.data)
+        let answer: Data
+        if let fake = OJSTesting.active {
+            answer = try await fake.request(method, path, sent)
+        } else {
+            answer = try await awaiting { try await core.call(method: method, path: path, body: sent, waitMs: nil) }
+        }
         return answer.isEmpty ? [:] : try JSON.object(answer)
     }
 
     /// Releases the connection; an embedded engine is flushed.
     public func close() async throws {
-        try await calling { try await core.close() }
+        try await awaiting { try await core.close() }
+    }
+
+    /// Runs the middleware around whatever is done with the job.
+    func through(_ request: JobRequest, _ inside: @escaping Enqueue) async throws -> Job {
+        let call = composed(middleware.freeze(), inside)
+        guard let job = try await call(tenanted(completed(request))) else { throw OJSError.notEnqueued() }
+        return job
+    }
+
+    /// A request with the defaults of its type, so that middleware sees them.
+    private func completed(_ request: JobRequest) throws -> JobRequest {
+        guard Defaults.known(request.type) else { return request }
+        let text = try JSON.text(request)
+        let whole = try JSON.object(calling { try OpenJobSpecCore.completedJob(job: text) })
+        var copy = request
+        copy.options = whole["options"] as? [String: Any] ?? [:]
+        copy.meta = whole["meta"] as? [String: Any] ?? [:]
+        return copy
+    }
+
+    /// A request with the tenant of this client, unless it names one.
+    private func tenanted(_ request: JobRequest) -> JobRequest {
+        guard let tenant, request.options["tenant"] == nil, request.meta["tenant_id"] == nil else { return request }
+        var copy = request
+        copy.meta["tenant_id"] = tenant
+        return copy
+    }
+}
+
+/// The jobs that middleware lets through.
+private final class Kept: @unchecked Sendable {
+    private let lock = NSLock()
+    private var requests: [JobRequest] = []
+    var all: [JobRequest] { lock.withLock { requests } }
+
+    func add(_ request: JobRequest) {
+        lock.withLock { requests.append(request) }
+    }
+}
+
+/// Job types of which this process has said what their jobs have unless their enqueue says otherwise.
+enum Defaults {
+    private static let lock = NSLock()
+    nonisolated(unsafe) private static var types: Set<String> = []
+
+    static func known(_ type: String) -> Bool {
+        lock.withLock { types.contains(type) }
+    }
+
+    static func set(_ type: String, _ options: [String: Any]) throws {
+        if options.isEmpty { return }
+        guard type != "*" else {
+            let message = "'*' stands for types without a name, and defaults belong to one type: register that type"
+            throw OJSError.refused("validation_error", message)
+        }
+        let text = try JSON.text(options)
+        try calling { try OpenJobSpecCore.setJobDefaults(jobType: type, options: text) }
+        lock.withLock { _ = types.insert(type) }
     }
 }

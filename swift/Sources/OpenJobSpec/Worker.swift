@@ -9,18 +9,12 @@ public struct JobContext: @unchecked Sendable {
     public let attempt: Int
     /// The whole job, by the names on the wire.
     public let job: [String: Any]
+    /// The worker's client.
+    public let client: Client
     public var args: [Any] { job["args"] as? [Any] ?? [] }
-}
-
-/// Ends a job for good: it is not tried again.
-public struct NonRetryable: Error {
-    public let message: String
-    public let code: String
-
-    public init(_ message: String, code: String = "non_retryable") {
-        self.message = message
-        self.code = code
-    }
+    public var meta: [String: Any] { job["meta"] as? [String: Any] ?? [:] }
+    /// The results of the steps before, in a workflow.
+    public var parentResults: [Any] { job["parent_results"] as? [Any] ?? [] }
 }
 
 /// Runs a job: what it returns is the job's result (nil is none), what it throws is its failure.
@@ -29,12 +23,16 @@ public typealias Handler = @Sendable (JobContext) async throws -> Any?
 /// Fetches jobs and runs their handlers, each in a task of its own.
 ///
 ///     let worker = Worker(client, queues: ["mail"])
-///     worker.register("email.send") { ctx in print(ctx.args); return nil }
+///     try worker.register("email.send") { ctx in print(ctx.args); return nil }
 ///     try await worker.run()
 public final class Worker: @unchecked Sendable {
-    private let client: Client
+    let client: Client
+    let queues: [String]
+    /// The layers around every handler, to be arranged before the start.
+    public let middleware = MiddlewareChain<ExecutionLayer>()
     private var settings: [String: Any]
     private var handlers: [String: Handler] = [:]
+    private var composedHandlers: [String: Handler]?
     private let lock = NSLock()
     private var running: [UInt64: Task<Void, Never>] = [:]
     private var cancelled: Set<UInt64> = []
@@ -44,39 +42,69 @@ public final class Worker: @unchecked Sendable {
         _ client: Client, queues: [String] = ["default"], concurrency: Int = 10, settings: [String: Any] = [:]
     ) {
         self.client = client
+        self.queues = queues
         self.settings = settings
         self.settings["queues"] = queues
         self.settings["concurrency"] = concurrency
     }
 
-    /// Registers the handler of a job type; `*` stands for every other type. Before `run`.
+    /// Adds a layer around every handler; the first one added is the outermost.
     @discardableResult
-    public func register(_ type: String, _ handler: @escaping Handler) -> Worker {
-        handlers[type] = handler
+    public func use(_ name: String, _ layer: @escaping ExecutionLayer) throws -> Worker {
+        try middleware.add(name, layer)
         return self
+    }
+
+    /// What `register` with its options comes to.
+    func registered(_ type: String, _ defaults: [String: Any], _ handler: @escaping Handler) throws -> Worker {
+        try lock.withLock {
+            guard composedHandlers == nil else {
+                throw OJSError.refused("validation_error", "register handlers before the worker starts")
+            }
+            guard handlers[type] == nil else {
+                throw OJSError.refused("validation_error", "a handler for '\(type)' is registered already")
+            }
+            try Defaults.set(type, defaults)
+            handlers[type] = handler
+        }
+        return self
+    }
+
+    /// One handler for each job type, with the middleware around it.
+    func calls() -> [String: Handler] {
+        lock.withLock {
+            if let composedHandlers { return composedHandlers }
+            let layers = middleware.freeze()
+            let calls = handlers.mapValues { composed(layers, $0) }
+            composedHandlers = calls
+            return calls
+        }
     }
 
     /// Works until the task is cancelled; then running handlers may finish for the grace period, and their jobs go
     /// back.
     public func run() async throws {
-        settings["types"] = handlers.keys.filter { $0 != "*" }
-        settings["fallback"] = handlers["*"] != nil
-        let core = try calling { try CoreWorker(client: client.core, settings: JSON.text(settings)) }
-        try await calling { try await core.start() }
+        let calls = calls()
+        var said = settings
+        said["types"] = calls.keys.filter { $0 != "*" }
+        said["fallback"] = calls["*"] != nil
+        let text = try JSON.text(said)
+        let core = try calling { try CoreWorker(client: client.core, settings: text) }
+        try await awaiting { try await core.start() }
         // Threads of their own: what waits in the core must not hold threads of Swift's pool.
-        Thread.detachNewThread { self.pull(core) }
+        Thread.detachNewThread { self.pull(core, calls) }
         Thread.detachNewThread { self.listen(core) }
         try await withTaskCancellationHandler {
             // Not cancelled with this task: it ends when the worker is over.
-            try await Task.detached { try await calling { try await core.over() } }.value
+            try await Task.detached { try await awaiting { try await core.over() } }.value
         } onCancel: {
             try? core.stop(graceMs: nil)
         }
     }
 
-    private func pull(_ core: CoreWorker) {
+    private func pull(_ core: CoreWorker, _ calls: [String: Handler]) {
         while let frame = try? core.pull(max: 256), !frame.isEmpty {
-            for entry in Frames.read(frame) { begin(entry, core) }
+            for entry in Frames.read(frame) { begin(entry, core, calls) }
         }
     }
 
@@ -90,48 +118,34 @@ public final class Worker: @unchecked Sendable {
         }
     }
 
-    private func begin(_ entry: Frames.Entry, _ core: CoreWorker) {
+    private func begin(_ entry: Frames.Entry, _ core: CoreWorker, _ calls: [String: Handler]) {
         lock.withLock {
-            let task = Task.detached { await self.work(entry, core) }
+            let task = Task.detached { await self.work(entry, core, calls) }
             running[entry.token] = task
             if cancelled.remove(entry.token) != nil { task.cancel() }
         }
     }
 
-    private func work(_ entry: Frames.Entry, _ core: CoreWorker) async {
+    private func work(_ entry: Frames.Entry, _ core: CoreWorker, _ calls: [String: Handler]) async {
         let began = DispatchTime.now().uptimeNanoseconds
-        let outcome = await self.outcome(entry)
+        let outcome = await self.outcome(entry, calls)
         lock.withLock { _ = running.removeValue(forKey: entry.token) }
         let busy = (DispatchTime.now().uptimeNanoseconds - began) / 1000
+        let answer = Frames.Outcome(
+            token: entry.token, kind: outcome.kind, payload: outcome.payload, delayMs: outcome.delayMs)
         // An answer that comes too late changes nothing.
-        _ = try? core.complete(outcomes: Frames.write([outcome]), busyUs: busy)
+        _ = try? core.complete(outcomes: Frames.write([answer]), busyUs: busy)
     }
 
-    private func outcome(_ entry: Frames.Entry) async -> Frames.Outcome {
-        do {
-            let job = try JSON.object(entry.envelope)
-            let ctx = JobContext(
-                id: entry.id, type: entry.type, queue: entry.queue, attempt: entry.attempt, job: job)
-            guard let handler = handlers[entry.type] ?? handlers["*"] else {
-                throw NonRetryable("no handler", code: "no_handler")
-            }
-            let result = try await handler(ctx)
-            let payload = try result.map { Data(try JSON.text($0).utf8) } ?? Data()
-            return Frames.Outcome(token: entry.token, kind: 0, payload: payload)
-        } catch is CancellationError {
-            return Frames.Outcome(token: entry.token, kind: 2)
-        } catch let error as NonRetryable {
-            return failed(entry, error.message, error.code, retryable: false, error)
-        } catch {
-            return failed(entry, String(describing: error), "handler_error", retryable: true, error)
-        }
+    private func outcome(_ entry: Frames.Entry, _ calls: [String: Handler]) async -> Outcome {
+        let job = (try? JSON.object(entry.envelope)) ?? [:]
+        let ctx = JobContext(
+            id: entry.id, type: entry.type, queue: entry.queue, attempt: entry.attempt, job: job, client: client)
+        return await Outcome.of(ctx, calls[entry.type] ?? calls["*"] ?? noHandler)
     }
+}
 
-    private func failed(
-        _ entry: Frames.Entry, _ message: String, _ code: String, retryable: Bool, _ error: Error
-    ) -> Frames.Outcome {
-        let kind = String(describing: type(of: error))
-        let about: [String: Any] = ["message": message, "code": code, "type": kind, "retryable": retryable]
-        return Frames.Outcome(token: entry.token, kind: 1, payload: Data((try? JSON.text(about))?.utf8 ?? "{}".utf8))
-    }
+/// The core sends no job of a type that was not named to it.
+let noHandler: Handler = { ctx in
+    throw NonRetryable("No handler is registered for job type '\(ctx.type)'.", code: "no_handler")
 }

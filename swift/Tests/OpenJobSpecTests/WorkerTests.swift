@@ -6,7 +6,7 @@ final class WorkerTests: XCTestCase {
     func testAHandlerRunsAJobAndTheEndOfItsTaskStopsTheWorker() async throws {
         let client = try Client("memory:swift")
         let ran = expectation(description: "the handler has run")
-        let worker = Worker(client).register("email.send") { ctx in
+        let worker = try Worker(client).register("email.send") { ctx in
             XCTAssertEqual(ctx.args.first as? String, "ada@example.com")
             ran.fulfill()
             return ["sent": true]

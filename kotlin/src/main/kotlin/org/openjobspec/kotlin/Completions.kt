@@ -6,15 +6,18 @@ import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.atomic.LongAdder
 import java.util.concurrent.locks.LockSupport
+import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.thread
+import kotlin.concurrent.withLock
 import org.openjobspec.kotlin.core.CoreWorker
 
 /**
- * Outcomes on their way to the core. One thread hands them in, as many in one call as there are: a call by JNA costs
- * more than a short handler.
+ * Outcomes on their way to the core, as many in one call as there are: a call by JNA costs more than a short handler.
+ * Who has run the last job that is there hands in; a thread does so for those who have more jobs to run, any of which
+ * may take long.
  *
  * @param handedIn told how many outcomes were handed in
- * @param broken told when the thread has ended by an error
+ * @param broken told that outcomes cannot be handed in
  */
 internal class Completions(
     private val core: CoreWorker,
@@ -23,6 +26,8 @@ internal class Completions(
 ) {
     private val done = ConcurrentLinkedQueue<Outcome>()
     private val busy = LongAdder()
+    private val handing = ReentrantLock()
+    private var buffer = ByteBuffer.allocateDirect(4096)
 
     /** Whether the thread sleeps, or is about to: it must be woken. */
     private val idle = AtomicBoolean()
@@ -36,11 +41,27 @@ internal class Completions(
         carrier = thread(name = "ojs-outcomes-${core.id()}", isDaemon = true, block = ::carry)
     }
 
-    /** Hands in an outcome soon, and how long its handler took. */
+    /** Keeps an outcome, and how long its handler took, until [handIn] or [handInSoon] is called. */
     fun add(outcome: Outcome, nanos: Long) {
         busy.add(nanos)
         done.add(outcome)
-        wake()
+    }
+
+    /** Hands in what there is now. */
+    fun handIn() {
+        if (done.isEmpty()) return
+        // Another one may have taken what there was before the last of it came.
+        if (!handing.tryLock()) return wake()
+        try {
+            flush()
+        } finally {
+            handing.unlock()
+        }
+    }
+
+    /** The thread hands in what is still there a moment later. */
+    fun handInSoon() {
+        if (!done.isEmpty()) wake()
     }
 
     /** Ends the thread. Outcomes that come later change nothing: the core is over. */
@@ -54,20 +75,10 @@ internal class Completions(
     }
 
     private fun carry() {
-        try {
-            var buffer = ByteBuffer.allocateDirect(4096)
-            while (true) {
-                val batch = generateSequence(done::poll).toList()
-                if (batch.isNotEmpty()) {
-                    buffer = handIn(batch, buffer)
-                } else if (closed) {
-                    return
-                } else {
-                    sleep()
-                }
-            }
-        } catch (e: Throwable) {
-            broken(e)
+        while (!closed) {
+            sleep()
+            if (!closed) LockSupport.parkNanos(this, MOMENT_NANOS)
+            handing.withLock(::flush)
         }
     }
 
@@ -78,17 +89,26 @@ internal class Completions(
         idle.set(false)
     }
 
-    /** The buffer may have grown. */
-    private fun handIn(batch: List<Outcome>, buffer: ByteBuffer): ByteBuffer {
-        val frame = Frames.outcomes(batch, buffer)
+    /** Under the lock. */
+    private fun flush() {
         try {
-            Core.call { core.complete(frame, (busy.sumThenReset() / 1000).toULong()) }
+            val batch = ArrayList<Outcome>()
+            while (true) batch += done.poll() ?: break
+            if (batch.isNotEmpty()) handIn(batch)
+        } catch (e: Throwable) {
+            broken(e)
+        }
+    }
+
+    private fun handIn(batch: List<Outcome>) {
+        buffer = Frames.outcomes(batch, buffer) // it may have grown
+        try {
+            Core.call { core.complete(buffer, (busy.sumThenReset() / 1000).toULong()) }
         } catch (e: OjsException) {
             // One of them is wrong, and nothing was done: only that one fails.
             batch.forEach(::alone)
         }
         handedIn(batch.size)
-        return frame
     }
 
     private fun alone(outcome: Outcome) {
@@ -101,5 +121,10 @@ internal class Completions(
                 LOG.log(Level.ERROR, "an outcome was not accepted; the job comes back when its lease ends", e)
             }
         }
+    }
+
+    private companion object {
+        /** Short handlers are over by then, and have handed in themselves. */
+        const val MOMENT_NANOS = 200_000L
     }
 }

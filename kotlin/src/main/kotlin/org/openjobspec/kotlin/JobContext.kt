@@ -1,6 +1,7 @@
 package org.openjobspec.kotlin
 
 import java.util.concurrent.atomic.AtomicReference
+import kotlin.reflect.KClass
 import kotlinx.coroutines.Job as Coroutine
 import kotlinx.serialization.ExperimentalSerializationApi
 import kotlinx.serialization.KSerializer
@@ -34,7 +35,12 @@ public class JobContext internal constructor(private val link: Link, private val
 
     @Volatile
     internal var coroutine: Coroutine? = null
+
+    /** Whether who has begun the job has gone on to the next one: the handler has suspended, and ends elsewhere. */
+    @Volatile
+    internal var left = false
     private val elements: JsonObject by lazy { parsed(entry.envelope.decodeToString()) as JsonObject }
+    private val spans: ArgumentSpans? by lazy { ArgumentSpans.of(entry.envelope) }
 
     /** Arguments of another version in the place of the job's own, and that version. */
     @Volatile
@@ -104,13 +110,29 @@ public class JobContext internal constructor(private val link: Link, private val
      * One argument as a number, text, list, map, or an object of a class that is `@Serializable`: `ctx.arg<Email>(0)`.
      */
     public inline fun <reified T> arg(index: Int): T =
-        decoded(argument(index), serializer<T>(), "args[$index]")
+        // A number or a text is read without the rest of the job.
+        simple(index, T::class) as T? ?: decoded(argument(index), serializer<T>(), "args[$index]")
 
     /** One argument as it was sent. */
     public fun argument(index: Int): JsonElement {
+        val found = if (changed == null) spans else null
+        if (found != null && index in 0 until found.size) return parsed(found.text(index))
         val args = changed?.first ?: elements["args"] as? JsonArray ?: JsonArray(emptyList())
         return args.getOrNull(index)
             ?: throw OjsException.Validation("the job has ${args.size} arguments, there is no number $index")
+    }
+
+    /** One argument, where it is of this class and in its plainest form; null where more is to be done to read it. */
+    @PublishedApi
+    internal fun simple(index: Int, type: KClass<*>): Any? {
+        val found = if (changed == null) spans else null
+        if (found == null || index !in 0 until found.size) return null
+        return when (type.javaObjectType) {
+            String::class.java -> found.plainText(index)
+            Long::class.javaObjectType -> found.wholeNumber(index)
+            Int::class.javaObjectType -> found.wholeNumber(index)?.takeIf { it == it.toInt().toLong() }?.toInt()
+            else -> null
+        }
     }
 
     /** The value itself is in no message: it may be secret, and what a handler throws is kept with its job. */

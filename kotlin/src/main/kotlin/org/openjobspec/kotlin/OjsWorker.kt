@@ -32,8 +32,7 @@ public class OjsWorker private constructor(
     internal val releasesUnknownTypes: Boolean get() = settings["unknown_types"] == UnknownTypes.RELEASE.word
     private val handlers = HashMap<String, JobHandler>()
     private val versions = HashMap<String, Versions>()
-    private val completed = ArrayList<suspend (JobContext) -> Unit>()
-    private val failed = ArrayList<suspend (JobContext, Throwable) -> Unit>()
+    internal val listeners = Listeners()
     private var composed: Map<String, JobHandler>? = null
 
     @Volatile
@@ -95,13 +94,13 @@ public class OjsWorker private constructor(
 
     /** Calls back after every job that a handler finished. What it throws is logged, and harms nothing else. */
     public fun onCompleted(listener: suspend (JobContext) -> Unit): OjsWorker {
-        completed += listener
+        listeners.completed += listener
         return this
     }
 
     /** Calls back after every run that a handler ended by throwing. */
     public fun onFailed(listener: suspend (JobContext, Throwable) -> Unit): OjsWorker {
-        failed += listener
+        listeners.failed += listener
         return this
     }
 
@@ -135,20 +134,8 @@ public class OjsWorker private constructor(
         // A call that is cancelled half way would leave a worker that runs and is not listened to.
         withContext(NonCancellable) { Core.call { made.start() } }
         val place = dispatcher ?: placeOfHandlers(concurrency)
-        loop = WorkerLoop(made, client, calls, concurrency, place, ::ended).also { it.start() }
+        loop = WorkerLoop(made, client, calls, concurrency, place, listeners).also { it.start() }
         return this
-    }
-
-    /** Tells the listeners, also where the handler's coroutine is cancelled. */
-    internal suspend fun ended(ctx: JobContext, thrown: Throwable?) {
-        if (if (thrown == null) completed.isEmpty() else failed.isEmpty()) return
-        withContext(NonCancellable) {
-            try {
-                if (thrown == null) completed.forEach { it(ctx) } else failed.forEach { it(ctx, thrown) }
-            } catch (e: Exception) {
-                LOG.log(Level.WARNING, "a listener of the worker failed", e)
-            }
-        }
     }
 
     /**

@@ -9,7 +9,6 @@ import kotlinx.coroutines.CoroutineDispatcher
 import kotlinx.coroutines.CoroutineName
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.CoroutineStart
-import kotlinx.coroutines.DelicateCoroutinesApi
 import kotlinx.coroutines.SupervisorJob
 import kotlinx.coroutines.cancel
 import kotlinx.coroutines.job
@@ -17,9 +16,9 @@ import kotlinx.coroutines.launch
 import org.openjobspec.kotlin.core.CoreWorker
 
 /**
- * A worker that has been started. One thread pulls jobs, one hands in outcomes, one listens for cancellations; handlers
- * are coroutines of one scope. A slot is free when the outcome of its job has been handed in, so that jobs are taken in
- * batches, too.
+ * A worker that has been started. One thread pulls jobs, one listens for cancellations, one hands in the outcomes of
+ * those who have more to do; handlers are coroutines of one scope. A slot is free when the outcome of its job has been
+ * handed in, so that jobs are taken in batches, too.
  */
 internal class WorkerLoop(
     private val core: CoreWorker,
@@ -27,7 +26,7 @@ internal class WorkerLoop(
     private val calls: Map<String, JobHandler>,
     concurrency: Int,
     dispatcher: CoroutineDispatcher,
-    private val ended: suspend (JobContext, Throwable?) -> Unit,
+    private val listeners: Listeners,
 ) {
     private val scope = CoroutineScope(SupervisorJob() + dispatcher + CoroutineName("ojs-worker"))
     private val slots = Semaphore(concurrency)
@@ -39,6 +38,7 @@ internal class WorkerLoop(
 
     /** Cancellations of jobs that were pulled and have not begun, or that have ended. */
     private val early = ConcurrentHashMap<Long, CancelReason>()
+    private val backlog = Backlog(scope, completions, ::begin)
     private val exitHook = Thread(::giveBackAtExit, "ojs-worker-exit")
 
     /** Completed when the worker is over and its handlers have ended or were cancelled. */
@@ -66,8 +66,8 @@ internal class WorkerLoop(
                 if (frame.isEmpty()) break
                 val jobs = Frames.jobs(frame)
                 slots.release(free - jobs.size)
-                for (job in jobs) begin(JobContext(link, job))
-                early.clear() // all that was pulled has begun: what is left is about jobs that have ended
+                backlog.add(jobs.map { taken(JobContext(link, it)) })
+                early.clear() // all that was pulled is among the running: what is left is about jobs that have ended
             }
             while (!core.overWithin(HOUR_MS)) continue
             over.complete(Unit)
@@ -110,15 +110,19 @@ internal class WorkerLoop(
         }
     }
 
-    /** Its body begins also when it is cancelled before: every job gets an outcome. */
-    @OptIn(DelicateCoroutinesApi::class)
-    private fun begin(ctx: JobContext) {
+    private fun taken(ctx: JobContext): JobContext {
         running[ctx.token] = ctx
         early.remove(ctx.token)?.let(ctx::cancel)
-        scope.launch(start = CoroutineStart.ATOMIC) {
+        return ctx
+    }
+
+    /** Its body begins also when it was cancelled before: every job gets an outcome. */
+    private fun begin(ctx: JobContext) {
+        scope.launch(start = CoroutineStart.UNDISPATCHED) {
             ctx.enter(coroutineContext.job)
             work(ctx)
         }
+        ctx.left = true // before the look at what is to be handed in, which the caller makes
     }
 
     private suspend fun work(ctx: JobContext) {
@@ -133,7 +137,9 @@ internal class WorkerLoop(
         }
         running.remove(ctx.token)
         completions.add(outcome, System.nanoTime() - began)
-        ended(ctx, thrown)
+        // Elsewhere who has begun the job hands in, soon.
+        if (ctx.left || listeners.want(thrown)) completions.handIn()
+        listeners.tell(ctx, thrown)
     }
 
     private val link = object : Link {

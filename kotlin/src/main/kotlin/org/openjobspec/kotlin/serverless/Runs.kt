@@ -123,7 +123,7 @@ internal class Runs(private val worker: OjsWorker, private val hasServer: Boolea
             thrown = e
             Outcome.failure(ctx, e)
         }
-        worker.ended(ctx, thrown)
+        worker.listeners.tell(ctx, thrown)
         return outcome
     }
 
