@@ -30,6 +30,7 @@ mod events;
 mod explain;
 mod fair;
 mod fair_model;
+mod fair_sorting;
 mod faults;
 mod figures;
 mod filing;

@@ -204,7 +204,10 @@ impl RecordTables for PostgresTables {
         // A record that is read to be held is named by another row. Where another node has just stored the first record
         // of the table, this node may still take the table for empty.
         let is_named = table.remember == Remember::Emptiness && lookup.read == Read::Held;
-        if !is_named && let Some(records) = self.remembered(table)? {
+        if !is_named
+            && lookup.read != Read::HeldAnew
+            && let Some(records) = self.remembered(table)?
+        {
             return records.find(lookup, each);
         }
         self.flush_gathered(table)?;
