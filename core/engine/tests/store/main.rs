@@ -39,6 +39,7 @@ mod http;
 mod interactions;
 mod isolation;
 mod job_types;
+mod kept_plans;
 mod late_commits;
 mod lease_tokens;
 mod leases;
