@@ -42,7 +42,7 @@ impl Bench {
     }
 
     /// Stores so many jobs of a tenant in queue `q`, with these options.
-    async fn fill(&self, tenant: &str, count: usize, mut options: Value) -> Vec<JobId> {
+    pub async fn fill(&self, tenant: &str, count: usize, mut options: Value) -> Vec<JobId> {
         options["queue"] = json!("q");
         let meta = if tenant.is_empty() { json!({}) } else { json!({"tenant_id": tenant}) };
         let job = json!({"type": "t", "args": [], "meta": meta, "options": options}).to_string();
@@ -75,7 +75,7 @@ fn key(job: &JobView) -> String {
     envelope["fairness_key"].as_str().unwrap_or_default().to_owned()
 }
 
-fn counted(names: impl IntoIterator<Item = String>) -> BTreeMap<String, usize> {
+pub fn counted(names: impl IntoIterator<Item = String>) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
     for name in names {
         *found.entry(name).or_default() += 1;
@@ -83,7 +83,7 @@ fn counted(names: impl IntoIterator<Item = String>) -> BTreeMap<String, usize> {
     found
 }
 
-fn given(pairs: &[(&str, usize)]) -> BTreeMap<String, usize> {
+pub fn given(pairs: &[(&str, usize)]) -> BTreeMap<String, usize> {
     pairs.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
 }
 
@@ -251,15 +251,24 @@ async fn many_jobs_are_brought_into_their_lines_in_slices_and_none_is_passed_ove
     b.fill("a", 1_200, json!({})).await;
     b.fill("b", 30, json!({})).await;
     b.share(json!({})).await;
-    // The request has sorted a slice, and so does each claim; a sweep in the background may have sorted others.
-    for _ in 0..3 {
-        assert_eq!(b.claim(1).await.len(), 1);
+    // The request has sorted a slice, and so does each claim. On PostgreSQL a sweep in the background may hold the last
+    // slice, which has the jobs of `b`, while claims go on with others.
+    let most = if b.database.is_some() { 1_000 } else { 3 };
+    let mut early = Vec::new();
+    while early.last() != Some(&"b".to_owned()) {
+        early.extend(b.claim(1).await.iter().map(tenant));
+        assert!(early.len() <= most, "{:?}", counted(early));
     }
     assert_eq!(counted(b.claim(20).await.iter().map(tenant)), given(&[("a", 10), ("b", 10)]));
-    let mut rest = ids(&b.claim(2_000).await);
+    let mut rest = Vec::new();
+    for _ in 0..4 {
+        // When this has been answered, the slice that a sweep in the background has held is in its lines.
+        b.engine.store().sweep().await.unwrap();
+        rest.extend(ids(&b.claim(2_000).await));
+    }
     rest.sort();
     rest.dedup();
-    assert_eq!(rest.len(), 1_207);
+    assert_eq!(rest.len(), 1_210 - early.len());
     assert!(b.claim(1).await.is_empty());
 }
 

@@ -68,7 +68,7 @@ impl Transaction<'_> {
     pub(crate) fn choose_by_key(&mut self, claiming: &Claiming<'_>, queue: i64, wanted: usize) -> Stored<Option<Chosen>> {
         let Some(mut sharing) = self.sharing(queue)? else { return Ok(None) };
         if sharing.sorting > 0 {
-            self.sort_queue(sharing.clone())?;
+            self.sort_queue(&sharing)?;
             sharing = self.sharing(queue)?.unwrap_or(sharing);
         }
         let filter = self.filter_of(claiming, queue)?;

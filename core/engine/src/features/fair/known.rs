@@ -7,4 +7,6 @@ pub(crate) struct Known {
     pub(super) any: Option<bool>,
     /// The `fairness_key` of the job that is about to be stored.
     pub(super) named: Option<Box<str>>,
+    /// How many jobs it has brought into their lines.
+    pub(super) sorted: usize,
 }

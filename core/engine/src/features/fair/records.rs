@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::features::fair::weights::StoredWeights;
 pub(crate) use crate::features::fair::weights::weight;
 use crate::kernel::job::{Body, JobRow};
-use crate::store::record::{RecordTables, Records, Scan, record, words};
+use crate::store::record::{Read, RecordTables, Records, Scan, record, words};
 
 /// What the key of a job is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -74,6 +74,11 @@ pub trait FairQueueTables: RecordTables {
     /// How a queue is shared; `None` for one that never was.
     fn fair_queue(&mut self, queue: i64) -> Result<Option<FairQueue>> {
         Records::of(self).get(&queue)
+    }
+
+    /// The same as it is now, held until the end of the transaction: who writes the row keeps what others have changed.
+    fn fair_queue_held(&mut self, queue: i64) -> Result<Option<FairQueue>> {
+        Records::of(self).find(FairQueue::KEY, &queue, Read::HeldAnew)
     }
 
     /// All queues that are shared, or were.

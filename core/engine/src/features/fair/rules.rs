@@ -55,7 +55,7 @@ impl Transaction<'_> {
     pub(super) fn share_queue(&mut self, wanted: &PutFairness) -> Applied<(SharedView, bool)> {
         let queue = self.queue_for_use(&wanted.queue)?;
         let now = self.now.as_millis();
-        let before = self.tables.fair_queue(queue.num)?;
+        let before = self.tables.fair_queue_held(queue.num)?;
         let known = before.as_ref().is_some_and(FairQueue::is_shared);
         let row = FairQueue {
             queue: queue.num,
@@ -74,7 +74,7 @@ impl Transaction<'_> {
     pub(super) fn unshare_queue(&mut self, name: &str) -> Applied<()> {
         let queue = self.tables.find_queue(name)?;
         let queue = queue.ok_or_else(|| OjsError::not_found("queue", name))?;
-        let Some(row) = self.tables.fair_queue(queue.num)?.filter(FairQueue::is_shared) else {
+        let Some(row) = self.tables.fair_queue_held(queue.num)?.filter(FairQueue::is_shared) else {
             return Err(OjsError::not_found("fairness of queue", name).into());
         };
         // The row stays: jobs that other transactions store meanwhile must be found by claims.
@@ -86,7 +86,7 @@ impl Transaction<'_> {
     fn change_sharing(&mut self, name: &str, row: FairQueue) -> Applied<SharedView> {
         self.tables.put_fair_queue(&row)?;
         self.features.fair.any = None;
-        self.sort_queue(row.clone())?;
+        self.sort_queue(&row)?;
         let mut extra = String::new();
         json::push_text(&mut extra, "queue", name);
         json::push_text(&mut extra, "by", row.share.as_str());

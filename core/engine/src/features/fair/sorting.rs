@@ -23,20 +23,39 @@ fn sets() -> impl Iterator<Item = Holds> {
 }
 
 impl Transaction<'_> {
-    /// Brings a slice of the jobs of a queue into their lines.
-    pub(super) fn sort_queue(&mut self, sharing: FairQueue) -> Stored<()> {
-        let mut left = SLICE;
-        for stray in self.stray_sets(&sharing) {
-            let rows = self.tables.select(&Selection::OfSet { queue: sharing.queue, holds: stray }, left)?;
-            left -= rows.len().min(left);
-            for row in rows {
-                self.sort_job(&sharing, &row)?;
+    /// Brings jobs of a queue into their lines: what is left of the transaction's slice.
+    pub(super) fn sort_queue(&mut self, sharing: &FairQueue) -> Stored<()> {
+        let allowed = SLICE.saturating_sub(self.features.fair.sorted);
+        let mut sorted = 0;
+        for stray in self.stray_sets(sharing) {
+            if sorted == allowed {
+                break;
             }
-            if left == 0 {
-                return Ok(());
+            let wanted = Selection::OfSet { queue: sharing.queue, holds: stray };
+            let rows = self.tables.select(&wanted, allowed - sorted)?;
+            sorted = allowed.min(sorted + rows.len());
+            for row in rows {
+                self.sort_job(sharing, &row)?;
             }
         }
-        self.tables.put_fair_queue(&FairQueue { sorting: 0, ..sharing })
+        self.features.fair.sorted += sorted;
+        if sorted > 0 && self.tables.is_shared() {
+            // This transaction holds what it has sorted, so claims of other writers may have passed over it.
+            *self.ready.entry(sharing.queue).or_default() += sorted;
+        }
+        if sorted < allowed { self.note_sorted(sharing) } else { Ok(()) }
+    }
+
+    /// Notes that no job of a queue is in a wrong line any more. Fewer jobs than wanted do not show it, because other
+    /// transactions may hold some. Nothing is noted when the queue has been changed by another transaction.
+    fn note_sorted(&mut self, sharing: &FairQueue) -> Stored<()> {
+        if self.has_strays(sharing)? {
+            return Ok(());
+        }
+        match self.tables.fair_queue_held(sharing.queue)? {
+            Some(row) if row == *sharing && row.sorting > 0 => self.tables.put_fair_queue(&FairQueue { sorting: 0, ..row }),
+            _ => Ok(()),
+        }
     }
 
     /// The sets of reasons of jobs that stand in the wrong line.
@@ -61,7 +80,7 @@ impl Transaction<'_> {
     pub(crate) fn sort_changed_queues(&mut self) -> Stored<()> {
         if self.tables.has_fair_queues()? {
             for sharing in self.tables.unsorted_queues()? {
-                self.sort_queue(sharing)?;
+                self.sort_queue(&sharing)?;
             }
         }
         Ok(())
@@ -70,8 +89,11 @@ impl Transaction<'_> {
     /// Looks for jobs in wrong lines: another node may have stored some while the queue was changed.
     pub(crate) fn repair_shared_queues(&mut self, _: Walk) -> Applied<Option<Walk>> {
         for sharing in self.tables.fair_queues()? {
-            if sharing.sorting == 0 && self.has_strays(&sharing)? {
-                self.tables.put_fair_queue(&FairQueue { sorting: 1, ..sharing })?;
+            if sharing.sorting == 0
+                && self.has_strays(&sharing)?
+                && let Some(row) = self.tables.fair_queue_held(sharing.queue)?
+            {
+                self.tables.put_fair_queue(&FairQueue { sorting: 1, ..row })?;
             }
         }
         Ok(None)

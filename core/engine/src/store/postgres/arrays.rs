@@ -11,6 +11,10 @@ use crate::kernel::job::{Body, History, JobRow};
 use crate::store::record::{Cell, Column, Kind, Table, text};
 use crate::store::row::{Row, Section};
 
+/// The place of a row's number among those that a statement is bound to, which are in order. A join with the numbers
+/// would say the same, but while a table is small the planner reads all of it for each statement that has such a join.
+const PLACE: &str = "width_bucket(seq, $1::bigint[])";
+
 /// Stores the fixed parts of jobs. Bound to numbers, ids and the columns of [`Body`].
 pub static INSERT_JOBS: Lazy<String> = Lazy::new(|| {
     let (names, (arrays, _)) = (Body::names(Section::is_any), unnested::<Body>(3));
@@ -22,7 +26,7 @@ pub static INSERT_JOBS: Lazy<String> = Lazy::new(|| {
 /// Stores the changing parts of jobs. Bound to uniqueness keys and all columns of [`JobRow`].
 pub static INSERT_RUNS: Lazy<String> = Lazy::new(|| {
     let names = JobRow::names(Section::is_any);
-    let values: Vec<String> = elements::<JobRow>(Section::is_any, 2).map(|(_, element)| element).collect();
+    let values: Vec<String> = elements::<JobRow>(Section::is_any, 2, "i").map(|(_, element)| element).collect();
     format!(
         "INSERT INTO ojs_runs (ukey, {names}) SELECT ukey, {} FROM unnest($1::bytea[]) WITH ORDINALITY AS new (ukey, i)",
         values.join(", ")
@@ -31,12 +35,11 @@ pub static INSERT_RUNS: Lazy<String> = Lazy::new(|| {
 /// Writes rows that are still as they were read. Bound to numbers, states, leases and ends of leases as they were, and
 /// the columns that may change.
 pub static UPDATE_RUNS: Lazy<String> = Lazy::new(|| {
-    let sets: Vec<String> =
-        elements::<JobRow>(Section::is_changeable, 5).map(|(name, element)| format!("{name} = {element}")).collect();
+    let elements = elements::<JobRow>(Section::is_changeable, 5, PLACE);
+    let sets: Vec<String> = elements.map(|(name, element)| format!("{name} = {element}")).collect();
     format!(
-        "UPDATE ojs_runs r SET filed = 0, {} FROM generate_subscripts($1::bigint[], 1) i \
-         WHERE r.seq = ($1::bigint[])[i] AND r.state = ($2::bigint[])[i] AND r.lease = ($3::bigint[])[i] \
-         AND r.lease_until = ($4::bigint[])[i]",
+        "UPDATE ojs_runs SET filed = 0, {} WHERE seq = ANY ($1) AND state = ($2::bigint[])[{PLACE}] \
+         AND lease = ($3::bigint[])[{PLACE}] AND lease_until = ($4::bigint[])[{PLACE}]",
         sets.join(", ")
     )
 });
@@ -50,8 +53,9 @@ pub static PUT_HISTORIES: Lazy<String> = Lazy::new(|| {
 });
 /// Replaces the fixed part of one job, bound as one of several.
 pub static SET_BODY: Lazy<String> = Lazy::new(|| {
-    let sets: Vec<String> = elements::<Body>(Section::is_any, 2).map(|(name, element)| format!("{name} = {element}")).collect();
-    format!("UPDATE ojs_jobs SET {} FROM generate_subscripts($1::bigint[], 1) i WHERE seq = ($1::bigint[])[i]", sets.join(", "))
+    let elements = elements::<Body>(Section::is_any, 2, "1");
+    let sets: Vec<String> = elements.map(|(name, element)| format!("{name} = {element}")).collect();
+    format!("UPDATE ojs_jobs SET {} WHERE seq = ($1::bigint[])[1]", sets.join(", "))
 });
 
 /// The type of a column's array.
@@ -74,11 +78,15 @@ fn unnested<R: Row>(first: usize) -> (String, String) {
     (arrays.join(", "), sets.join(", "))
 }
 
-/// Names of columns, and the element `i` of the array of each.
-fn elements<R: Row>(wanted: impl Fn(Section) -> bool, first: usize) -> impl Iterator<Item = (&'static str, String)> {
+/// Names of columns, and the element at a place of the array of each.
+fn elements<R: Row>(
+    wanted: impl Fn(Section) -> bool,
+    first: usize,
+    place: &'static str,
+) -> impl Iterator<Item = (&'static str, String)> {
     (first..)
         .zip(R::columns(wanted))
-        .map(|(number, column)| (column.name, format!("(${number}::{})[i]", array_type(column.kind))))
+        .map(move |(number, column)| (column.name, format!("(${number}::{})[{place}]", array_type(column.kind))))
 }
 
 /// The values of one column.

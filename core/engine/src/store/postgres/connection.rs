@@ -76,6 +76,8 @@ pub struct Db {
     /// Numbers of the event log up to this one are there or will never come. It is true of the server of this
     /// connection: another one may have lost some.
     pub settled: i64,
+    /// Whether each statement is planned once, whatever its values are.
+    keeps_plans: bool,
 }
 
 impl std::fmt::Debug for Db {
@@ -90,12 +92,20 @@ impl Db {
     /// # Errors
     /// When the server cannot be reached or refuses.
     pub fn open(target: Arc<Target>) -> Result<Self> {
+        Self::open_for(target, false)
+    }
+
+    /// Connects; with `keeps_plans` each statement is planned once.
+    ///
+    /// # Errors
+    /// See [`open`](Self::open).
+    pub fn open_for(target: Arc<Target>, keeps_plans: bool) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| StoreError::Failed(format!("cannot start a runtime: {error}")))?;
         let (session, statements) = (Session::default(), HashMap::new());
-        let mut db = Self { target, runtime, client: None, session, made_after: 0, statements, settled: 0 };
+        let mut db = Self { target, runtime, client: None, session, made_after: 0, statements, settled: 0, keeps_plans };
         db.connect()?;
         Ok(db)
     }
@@ -106,7 +116,7 @@ impl Db {
         self.settled = 0;
         let target = Arc::clone(&self.target);
         self.made_after = target.silences();
-        let (client, session) = self.runtime.block_on(target.connect())?;
+        let (client, session) = self.runtime.block_on(target.connect(self.keeps_plans))?;
         (self.client, self.session) = (Some(client), session);
         Ok(())
     }

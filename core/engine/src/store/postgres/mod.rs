@@ -147,7 +147,7 @@ impl PostgresTables {
     pub fn open(node: &Arc<Node>, role: Role) -> Result<Self> {
         let shard = (node.number * 7 + node.limit_of_clients.fetch_add(1, Ordering::Relaxed)) % SHARDS;
         Ok(Self {
-            db: Db::open(Arc::clone(&node.target))?,
+            db: Db::open_for(Arc::clone(&node.target), role != Role::Reader)?,
             node: Arc::clone(node),
             role,
             shard,

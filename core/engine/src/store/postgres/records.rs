@@ -204,7 +204,10 @@ impl RecordTables for PostgresTables {
         // A record that is read to be held is named by another row. Where another node has just stored the first record
         // of the table, this node may still take the table for empty.
         let is_named = table.remember == Remember::Emptiness && lookup.read == Read::Held;
-        if !is_named && let Some(records) = self.remembered(table)? {
+        if !is_named
+            && lookup.read != Read::HeldAnew
+            && let Some(records) = self.remembered(table)?
+        {
             return records.find(lookup, each);
         }
         self.flush_gathered(table)?;
@@ -350,6 +353,27 @@ mod tests {
             assert_eq!(exercise(&mut tables), wanted);
             tables.rollback();
         }
+    }
+
+    #[test]
+    fn connections_that_write_keep_their_plans() {
+        let database = ojs_postgres_fixture::database();
+        let node = Node::open(database.url()).unwrap();
+        let anew = |role| {
+            let mut tables = PostgresTables::open(&node, role).unwrap();
+            tables.begin(true).unwrap();
+            for _ in 0..3 {
+                tables.row(ojs_model::JobId::now_v7()).unwrap();
+            }
+            let planned =
+                Ask::once("SELECT sum(custom_plans)::bigint, sum(generic_plans)::bigint FROM pg_prepared_statements", &[]);
+            let answers = tables.ask(&[planned]).unwrap();
+            let row = &answers[0].rows[0];
+            (get::<i64>(row, 0).unwrap() > 0, get::<i64>(row, 1).unwrap() > 0)
+        };
+        assert_eq!(anew(Role::Writer), (false, true));
+        assert_eq!(anew(Role::Maintenance), (false, true));
+        assert_eq!(anew(Role::Reader), (true, false), "what is asked there has conditions that may be absent");
     }
 
     #[test]

@@ -93,6 +93,12 @@ fn bound<'a>(params: &'a [Value<'a>]) -> Vec<&'a dyn Param> {
 }
 
 impl PostgresTables {
+    /// Has the statements of the rest of this transaction planned for their values: conditions that are absent cost
+    /// nothing then, and those that are given may use an index.
+    fn plan_for_values(&mut self) -> Result<()> {
+        if self.writes() { self.execute(sql!("plan_for_values"), &[]).map(drop) } else { Ok(()) }
+    }
+
     /// Whether so few jobs are in the state of a list that all of them may be read and sorted.
     fn is_few(&mut self, filter: &JobFilter) -> Result<bool> {
         let Some(state) = filter.state.filter(|state| is_apart(filter, *state)) else { return Ok(false) };
@@ -116,6 +122,9 @@ impl PostgresTables {
         let params = wanted.params(queue, most);
         let params = bound(&params);
         self.flush()?;
+        if matches!(wanted, Selection::Listed(_) | Selection::Dead(_)) {
+            self.plan_for_values()?;
+        }
         let Some(text) = text_of(wanted, self.writes()) else {
             let Selection::Listed(filter) = wanted else { return Ok(Vec::new()) };
             let few = self.is_few(filter)?;
@@ -134,6 +143,9 @@ impl PostgresTables {
         let params = wanted.params(queue, most);
         let params = bound(&params);
         self.flush()?;
+        if matches!(wanted, Selection::Listed(_) | Selection::Dead(_)) {
+            self.plan_for_values()?;
+        }
         let rows = match (text_of(wanted, false), wanted) {
             (None, Selection::Listed(filter)) => {
                 let few = self.is_few(filter)?;

@@ -70,6 +70,12 @@ impl std::fmt::Debug for Target {
 const SETTINGS: &str = "enable_seqscan = off; enable_hashjoin = off; enable_mergejoin = off; jit = off; client_min_messages = warning; \
     idle_in_transaction_session_timeout = 30000; lock_timeout = 10000";
 
+/// Settings of connections that write. Their statements name rows by indexes that hardly depend on the values, so one
+/// plan serves them all. Left to itself, the server plans some statements anew each time they run, once it has
+/// statistics of large tables: a claim then takes a third longer. A plan for unknown values expects many rows, so
+/// bitmaps, which read all rows before the first is returned, would look cheap where a few are wanted.
+const KEPT_PLANS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_bitmapscan = off";
+
 /// The settings as statements; `local` binds them to the transaction that is open.
 pub fn settings(local: bool) -> String {
     let word = if local { "SET LOCAL" } else { "SET" };
@@ -132,11 +138,15 @@ impl Target {
         self.silences.load(Ordering::Relaxed)
     }
 
-    /// Connects to the first host that answers, and makes the session ours.
-    pub async fn connect(&self) -> Result<(Client, Session)> {
+    /// Connects to the first host that answers, and makes the session ours; with `keeps_plans` it plans each statement
+    /// once.
+    pub async fn connect(&self, keeps_plans: bool) -> Result<(Client, Session)> {
         let (client, session) = self.connect_raw(None).await?;
         if session.named {
             client.batch_execute(&settings(false)).await?;
+        }
+        if session.named && keeps_plans {
+            client.batch_execute(KEPT_PLANS).await?;
         }
         Ok((client, session))
     }

@@ -221,17 +221,14 @@ pub fn put_many(table: &'static Table, array_type: impl Fn(Kind) -> &'static str
     Form::of(Dialect::Postgres, Action::PutMany, table, table.key).text(|text| {
         text.push("UPDATE ");
         text.name(table.name);
-        let sets = put(table).filter(|(_, column)| !column.is_key).map(|(_, column)| format!("{0} = new.{0}", column.name));
-        let arrays = (1..).zip(put(table)).map(|(number, (_, column))| format!("${number}::{}", array_type(column.kind)));
-        let names: Vec<&str> = put(table).map(|(_, column)| column.name).collect();
         let key = table.key.columns.join(", ");
-        let _ = write!(
-            text.sql,
-            " AS old SET {} FROM unnest({}) AS new ({}) WHERE old.{key} = new.{key}",
-            sets.collect::<Vec<_>>().join(", "),
-            arrays.collect::<Vec<_>>().join(", "),
-            names.join(", ")
-        );
+        // The numbers are in order, so this is the place of each. A join with them would be planned as a walk through
+        // the whole table while it is small.
+        let place = format!("width_bucket({key}, $1::bigint[])");
+        let columns = (1..).zip(put(table)).filter(|(_, (_, column))| !column.is_key);
+        let sets =
+            columns.map(|(number, (_, column))| format!("{} = (${number}::{})[{place}]", column.name, array_type(column.kind)));
+        let _ = write!(text.sql, " SET {} WHERE {key} = ANY ($1::bigint[])", sets.collect::<Vec<_>>().join(", "));
     })
 }
 
@@ -367,7 +364,7 @@ impl Text {
         if self.dialect == Dialect::Postgres {
             self.push(match read {
                 Read::Plain => "",
-                Read::Held | Read::Reserved => " FOR UPDATE",
+                Read::Held | Read::HeldAnew | Read::Reserved => " FOR UPDATE",
                 Read::HeldIfFree => " FOR UPDATE SKIP LOCKED",
             });
         }

@@ -1,4 +1,11 @@
-UPDATE ojs_runs r SET state = 3, started_at = $2, expires_at = 0, attempt = ($3::bigint[])[i], lease = ($4::bigint[])[i], filed = ($4::bigint[])[i],
-  worker = ($5::bigint[])[i], pos = ($6::bigint[])[i], lease_ms = ($7::bigint[])[i], lease_until = ($8::bigint[])[i], deadline = ($9::bigint[])[i]
-FROM generate_subscripts($1::bigint[], 1) i
-WHERE r.seq = ($1::bigint[])[i] AND r.state = 1 AND r.lease = ($10::bigint[])[i]
+-- Numbers are in order, so width_bucket gives the place of each. Without a join the rows are found by their numbers, whatever the planner expects.
+UPDATE ojs_runs SET state = 3, started_at = $2, expires_at = 0,
+  attempt = ($3::bigint[])[width_bucket(seq, $1::bigint[])],
+  lease = ($4::bigint[])[width_bucket(seq, $1::bigint[])],
+  filed = ($4::bigint[])[width_bucket(seq, $1::bigint[])],
+  worker = ($5::bigint[])[width_bucket(seq, $1::bigint[])],
+  pos = ($6::bigint[])[width_bucket(seq, $1::bigint[])],
+  lease_ms = ($7::bigint[])[width_bucket(seq, $1::bigint[])],
+  lease_until = ($8::bigint[])[width_bucket(seq, $1::bigint[])],
+  deadline = ($9::bigint[])[width_bucket(seq, $1::bigint[])]
+WHERE seq = ANY ($1) AND state = 1 AND lease = ($10::bigint[])[width_bucket(seq, $1::bigint[])]

@@ -1,2 +1,2 @@
-SELECT {r.JOB}
-FROM ojs_jobs j JOIN ojs_runs r ON r.seq = j.seq WHERE j.id = ANY ($1)
+SELECT {JOB}
+FROM ojs_runs WHERE seq = ANY (ARRAY(SELECT seq FROM ojs_jobs WHERE id = ANY ($1)))

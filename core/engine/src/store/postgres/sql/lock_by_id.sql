@@ -1,3 +1,3 @@
-SELECT {r.JOB}
-FROM ojs_jobs j JOIN ojs_runs r ON r.seq = j.seq WHERE j.id = ANY ($1)
-ORDER BY r.seq FOR UPDATE OF r
+SELECT {JOB}
+FROM ojs_runs WHERE seq = ANY (ARRAY(SELECT seq FROM ojs_jobs WHERE id = ANY ($1)))
+ORDER BY seq FOR UPDATE
