@@ -12,7 +12,7 @@ use crate::kernel::job::JobRow;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view;
 use crate::store::listing::{LOOK, ListPlace};
-use crate::store::rows::{Counts, DeadFilter, JobFilter, JobSort, WorkerRow};
+use crate::store::rows::{Counts, JobFilter, JobSort, WorkerRow};
 use crate::store::tables::Tables;
 
 /// Jobs taken from a dropped worker at a time.

@@ -1,7 +1,6 @@
 //! The audit of dead letters: each is a discarded job, and the list has as many as the jobs.
 use ojs_model::JobState;
 
-use crate::features::dead_letters::records::DeadTables as _;
 use crate::kernel::audit::Checks;
 use crate::kernel::job::flag;
 
