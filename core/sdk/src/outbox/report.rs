@@ -81,7 +81,10 @@ impl Reporter {
         self.is_known = true;
         let sent = self.send(&report).await;
         self.is_known = sent.is_ok();
-        sent.map_or_else(|error| self.failed(&error), |()| self.every)
+        match sent {
+            Ok(()) => self.every,
+            Err(error) => self.failed(&error),
+        }
     }
 
     async fn report(&mut self) -> Value {
