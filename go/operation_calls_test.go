@@ -454,4 +454,8 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		_, err := c.CancelBulkOperation(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 		return err
 	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListRelays(ctx, "stuck", 2, 50)
+		return err
+	},
 }

@@ -917,3 +917,19 @@ func (c *Client) ResumeBulkOperation(ctx context.Context, id string) (Obj, error
 func (c *Client) CancelBulkOperation(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "bulk", id, "cancel"), empty)
 }
+
+// ListRelays: The relays that send rows of outboxes to this server, with what each of them said last. An item has
+// "id", "name", "tenant_id", "database" (its kind), "outbox" (the table), "state" ("running"; "stuck" while a row has
+// waited for more than a minute; "silent" after 20 seconds without a heartbeat), "leading" (whether it is the one that
+// sends), "waiting" (rows, with "waiting_relation": "gte" when there are more than were counted), "oldest_waiting_ms",
+// "parked" (rows that the server has refused for good), "sent" since its start, "sent_per_minute", "error" (what holds
+// it up), "first_heartbeat_at" and "last_heartbeat_at". "summary" counts the relays by state. A relay that stops is
+// forgotten at once, a silent one after 15 minutes. At most 200 of a tenant are kept, and 1,000 in all.
+//   - state: Only relays in this state: "running", "stuck" or "silent".
+//   - page: The page, from 1.
+//   - perPage: The most relays on the page, 1 to 100; 20 without it.
+func (c *Client) ListRelays(ctx context.Context, state string, page int, perPage int) ([]Obj, error) {
+	var answer struct{ Items []Obj }
+	err := c.ask(ctx, "GET", query(at("admin", "relays"), "state", state, "page", positiveText(page), "per_page", positiveText(perPage)), nil, &answer)
+	return answer.Items, err
+}

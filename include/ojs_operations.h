@@ -1489,4 +1489,30 @@ static inline ojs_error *ojs_cancel_bulk_operation(const ojs_client *client, ojs
     return ojs_path_call(&path, client, "POST", ojs_path_text("{}"), out);
 }
 
+// The query of ojs_list_relays().
+typedef struct {
+    // Only relays in this state: "running", "stuck" or "silent".
+    ojs_slice state;
+    // The page, from 1. Integer.
+    ojs_slice page;
+    // The most relays on the page, 1 to 100; 20 without it. Integer.
+    ojs_slice per_page;
+} ojs_list_relays_query;
+
+// The relays that send rows of outboxes to this server, with what each of them said last. An item has "id", "name",
+// "tenant_id", "database" (its kind), "outbox" (the table), "state" ("running"; "stuck" while a row has waited for
+// more than a minute; "silent" after 20 seconds without a heartbeat), "leading" (whether it is the one that sends),
+// "waiting" (rows, with "waiting_relation": "gte" when there are more than were counted), "oldest_waiting_ms",
+// "parked" (rows that the server has refused for good), "sent" since its start, "sent_per_minute", "error" (what holds
+// it up), "first_heartbeat_at" and "last_heartbeat_at". "summary" counts the relays by state. A relay that stops is
+// forgotten at once, a silent one after 15 minutes. At most 200 of a tenant are kept, and 1,000 in all.
+OJS_MUST_USE
+static inline ojs_error *ojs_list_relays(const ojs_client *client, const ojs_list_relays_query *query, ojs_buf **out) {
+    ojs_path path = ojs_path_begin("/admin/relays");
+    ojs_path_query(&path, "state", query ? query->state : ojs_path_text(NULL), NULL);
+    ojs_path_query(&path, "page", query ? query->page : ojs_path_text(NULL), NULL);
+    ojs_path_query(&path, "per_page", query ? query->per_page : ojs_path_text(NULL), NULL);
+    return ojs_path_call(&path, client, "GET", ojs_path_text(NULL), out);
+}
+
 #endif

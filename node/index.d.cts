@@ -597,6 +597,14 @@ export class OJSClient {
   resumeBulkOperation(id: string, options?: CallOptions): Promise<any>;
   /** Ends a bulk operation for good. Jobs that it has changed stay changed. */
   cancelBulkOperation(id: string, options?: CallOptions): Promise<any>;
+  /** The relays that send rows of outboxes to this server, with what each of them said last. An item has `id`, `name`, `tenant_id`,
+   * `database` (its kind), `outbox` (the table), `state` (`running`; `stuck` while a row has waited for more than a minute; `silent`
+   * after 20 seconds without a heartbeat), `leading` (whether it is the one that sends), `waiting` (rows, with `waiting_relation`:
+   * `gte` when there are more than were counted), `oldest_waiting_ms`, `parked` (rows that the server has refused for good), `sent`
+   * since its start, `sent_per_minute`, `error` (what holds it up), `first_heartbeat_at` and `last_heartbeat_at`. `summary` counts the
+   * relays by state. A relay that stops is forgotten at once, a silent one after 15 minutes. At most 200 of a tenant are kept, and
+   * 1,000 in all. */
+  listRelays(options?: { state?: string; page?: number; perPage?: number } & CallOptions): Promise<any[]>;
   // gen:end
   /** Any call of the protocol; resolves to the decoded body of a 2xx answer. */
   request(method: string, path: string, body?: unknown, options?: CallOptions & {

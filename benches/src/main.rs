@@ -64,6 +64,9 @@ struct Options {
     /// Jobs in the stores of `dashboard`.
     #[arg(long, default_value_t = 1_000_000)]
     kept: usize,
+    /// The stores of `dashboard`, by their names: `SQLite`, `PostgreSQL`; both without it.
+    #[arg(long, value_delimiter = ',', default_value = "SQLite,PostgreSQL")]
+    stores: Vec<String>,
     /// Jobs of a run of `noop`.
     #[arg(long, default_value_t = 100_000)]
     jobs: usize,
@@ -243,7 +246,7 @@ fn scenarios(plan: &Plan, options: &Options, report: &mut Report) -> Result<()> 
             What::Relay => scenario::relay::run(plan, report),
             What::Push => scenario::push::run(plan, report),
             What::Fair => scenario::fair::run(plan, options.heavy, options.each, report),
-            What::Dashboard => scenario::dashboard::run(plan, options.kept, report),
+            What::Dashboard => scenario::dashboard::run(plan, options.kept, &options.stores, report),
             What::Postgres => scenario::postgres::run(plan, report),
             What::Python => scenario::python::run(plan, report),
             What::All | What::Profile | What::Noop | What::Echo => Ok(()),

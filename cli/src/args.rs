@@ -9,7 +9,7 @@ use ojs_model::redact::SecretUrl;
 
 use crate::command::{
     alerts, codec_server, crons, dead_letter, doctor, errors, events, grafana, jobs, keys, maintenance, man, migrate, operations,
-    pools, push, queues, rate_limits, relay, schemas, stats, tenants, top, trains, webhooks, workers, workflows,
+    pools, push, queues, rate_limits, relay, relays, schemas, stats, tenants, top, trains, webhooks, workers, workflows,
 };
 use crate::remote::RemoteArgs;
 
@@ -102,6 +102,8 @@ pub enum Command {
     Keys(keys::Keys),
     /// Send the jobs in the outbox of an application.
     Relay(relay::RelayArgs),
+    /// List the relays of outboxes that report to the server.
+    Relays(relays::Relays),
     /// Decrypt arguments for people who may see them.
     CodecServer(codec_server::CodecServer),
     /// Upgrade a store to the schema of this version.

@@ -80,6 +80,7 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Alerts(alerts) => command::alerts::run(&alerts),
         Command::Man(man) => command::man::run(&man, <Cli as clap::CommandFactory>::command()),
         Command::Keys(keys) => command::keys::run(keys, cli.remote.output()),
+        Command::Relays(relays) => command::relays::run(relays, cli.remote.connect().await?).await,
         Command::Relay(args) => command::relay::run(args, cli.remote).await,
         Command::CodecServer(args) => command::codec_server::run(args).await,
         Command::Migrate(migrate) => command::migrate::run(migrate, cli.remote.output()).await,

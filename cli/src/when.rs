@@ -26,6 +26,16 @@ pub fn now() -> Timestamp {
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
+/// `90_000` → `1 min`
+pub fn span(ms: i64) -> String {
+    match ms {
+        ..60_000 => format!("{} s", ms / 1_000),
+        60_000..7_200_000 => format!("{} min", ms / 60_000),
+        7_200_000..172_800_000 => format!("{} h", ms / 3_600_000),
+        _ => format!("{} d", ms / 86_400_000),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ export const SCREENS = [
   ['w', ['workflows'], 'Workflows'], ['c', ['cron'], 'Cron'], ['h', ['workers'], 'Workers'], ['t', ['trains'],
     'Trains'],
   ['l', ['limits'], 'Limits'], ['n', ['tenants'], 'Tenants'], ['e', ['endpoints'], 'Endpoints'], ['a', ['audit'],
-    'Audit'], ['b', ['bulk'], 'Bulk operations'],
+    'Audit'], ['x', ['outbox'], 'Outbox'], ['b', ['bulk'], 'Bulk operations'],
 ];
 
 /** Those that the server offers. */

@@ -21,6 +21,7 @@ const errors = () => import('./pages/errors.js');
 const types = () => import('./pages/types.js');
 const tenants = () => import('./pages/tenants.js');
 const endpoints = () => import('./pages/endpoints.js');
+const outbox = () => import('./pages/outbox.js');
 const audit = () => import('./pages/audit.js');
 const cron = () => import('./pages/cron.js');
 const limits = () => import('./pages/limits.js');
@@ -36,7 +37,8 @@ const PAGES = {
   errors: [later(errors, 'Errors'), later(errors, 'ErrorGroup')],
   bulk: [later(bulk, 'Operations'), later(bulk, 'Operation')],
   types: [later(types, 'Types')],
-  tenants: [later(tenants, 'Tenants')], endpoints: [later(endpoints, 'Endpoints')], audit: [later(audit, 'Audit')],
+  tenants: [later(tenants, 'Tenants')], endpoints: [later(endpoints, 'Endpoints')],
+  outbox: [later(outbox, 'Outbox')], audit: [later(audit, 'Audit')],
 };
 
 const ZONES = [['local', 'Local time'], ['utc', 'UTC'], ...zones.map((name) => [name, name])];

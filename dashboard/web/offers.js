@@ -5,7 +5,7 @@ const CORE = ['', 'jobs'];
 /** Screens of the official admin API. */
 const ADMIN = ['queues', 'workers'];
 /** Screens of our own server only. */
-const OWN = ['types', 'errors', 'bulk', 'audit', 'workflows'];
+const OWN = ['types', 'errors', 'bulk', 'audit', 'workflows', 'outbox'];
 const ALL = [...CORE, ...ADMIN, ...OWN, 'dead', 'cron', 'trains', 'limits', 'tenants', 'endpoints'];
 
 /** Names of extensions, which are texts or objects, in one list or in two. */

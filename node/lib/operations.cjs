@@ -360,6 +360,12 @@ class Operations {
     return this.request('POST', at('admin', 'bulk', id, 'cancel'), {}, options);
   }
 
+  /** The relays that send rows of outboxes to this server, with what each of them said last. */
+  async listRelays(chosen = {}) {
+    const { state, page, perPage, ...options } = known('option', chosen, ['state', 'page', 'perPage', 'signal']);
+    return list(await this.request('GET', query(at('admin', 'relays'), { state, page, per_page: perPage }), undefined, options), 'items');
+  }
+
 }
 
 class Queues extends Part {

@@ -115,4 +115,5 @@ export const OPERATION_CALLS = [
   (client) => client.pauseBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
   (client) => client.resumeBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
   (client) => client.cancelBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
+  (client) => client.listRelays({ state: 'stuck', page: 2, perPage: 50 }),
 ];

@@ -2217,6 +2217,37 @@ class Operations(ABC):
             ops.whole,
         ))
 
+    def list_relays(
+        self,
+        *,
+        state: str | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """The relays that send rows of outboxes to this server, with what each of them said last.
+
+        An item has ``id``, ``name``, ``tenant_id``, ``database`` (its kind), ``outbox`` (the table), ``state``
+        (``running``; ``stuck`` while a row has waited for more than a minute; ``silent`` after 20 seconds without a
+        heartbeat), ``leading`` (whether it is the one that sends), ``waiting`` (rows, with ``waiting_relation``:
+        ``gte`` when there are more than were counted), ``oldest_waiting_ms``, ``parked`` (rows that the server has
+        refused for good), ``sent`` since its start, ``sent_per_minute``, ``error`` (what holds it up),
+        ``first_heartbeat_at`` and ``last_heartbeat_at``. ``summary`` counts the relays by state. A relay that stops
+        is forgotten at once, a silent one after 15 minutes. At most 200 of a tenant are kept, and 1,000 in all.
+
+        * ``state``: Only relays in this state: ``running``, ``stuck`` or ``silent``.
+        * ``page``: The page, from 1.
+        * ``per_page``: The most relays on the page, 1 to 100; 20 without it.
+
+        Raises InvalidRequestError.
+        """
+        ops.from_one(page=page, per_page=per_page)
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "relays"), {"state": state, "page": page, "per_page": per_page}),
+            None,
+            ops.items("items"),
+        ))
+
 
 class AsyncOperations(ABC):
     """The same methods of :class:`openjobspec.AsyncClient`, as coroutines."""
@@ -4417,5 +4448,36 @@ class AsyncOperations(ABC):
             ops.at("admin", "bulk", operation_id, "cancel"),
             {},
             ops.whole,
+        ))
+
+    async def list_relays(
+        self,
+        *,
+        state: str | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """The relays that send rows of outboxes to this server, with what each of them said last.
+
+        An item has ``id``, ``name``, ``tenant_id``, ``database`` (its kind), ``outbox`` (the table), ``state``
+        (``running``; ``stuck`` while a row has waited for more than a minute; ``silent`` after 20 seconds without a
+        heartbeat), ``leading`` (whether it is the one that sends), ``waiting`` (rows, with ``waiting_relation``:
+        ``gte`` when there are more than were counted), ``oldest_waiting_ms``, ``parked`` (rows that the server has
+        refused for good), ``sent`` since its start, ``sent_per_minute``, ``error`` (what holds it up),
+        ``first_heartbeat_at`` and ``last_heartbeat_at``. ``summary`` counts the relays by state. A relay that stops
+        is forgotten at once, a silent one after 15 minutes. At most 200 of a tenant are kept, and 1,000 in all.
+
+        * ``state``: Only relays in this state: ``running``, ``stuck`` or ``silent``.
+        * ``page``: The page, from 1.
+        * ``per_page``: The most relays on the page, 1 to 100; 20 without it.
+
+        Raises InvalidRequestError.
+        """
+        ops.from_one(page=page, per_page=per_page)
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "relays"), {"state": state, "page": page, "per_page": per_page}),
+            None,
+            ops.items("items"),
         ))
 

@@ -117,4 +117,5 @@ OPERATION_CALLS = [
   ->(client) { client.pause_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.resume_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.cancel_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+  ->(client) { client.list_relays(state: "stuck", page: 2, per_page: 50) },
 ].freeze

@@ -650,6 +650,16 @@ static ojs_error *cancel_bulk_operation_1(const ojs_client *client, ojs_slice bo
     return ojs_cancel_bulk_operation(client, S("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"), out);
 }
 
+static ojs_error *list_relays_1(const ojs_client *client, ojs_slice body, ojs_buf **out) {
+    (void)body;
+    ojs_list_relays_query query;
+    memset(&query, 0, sizeof query);
+    query.state = S("stuck");
+    query.page = S("2");
+    query.per_page = S("50");
+    return ojs_list_relays(client, &query, out);
+}
+
 static const operation_call operation_calls[] = {
     bulk_cancel_1,
     bulk_retry_1,
@@ -765,6 +775,7 @@ static const operation_call operation_calls[] = {
     pause_bulk_operation_1,
     resume_bulk_operation_1,
     cancel_bulk_operation_1,
+    list_relays_1,
 };
 
 #endif

@@ -106,6 +106,27 @@ test('the key / goes to the search of the screen; without one, to the jobs', () 
   await settled(page, 'jobs');
 }));
 
+test('a relay that is stuck says what holds it up, and the list follows it without an event', async () => {
+  const say = (more) => server.post('/relays/beat', { id: 'r1', name: 'shop-1', database: 'mysql',
+    outbox: 'ojs_outbox', ...more });
+  await say({ waiting: 10_000, waiting_more: true, oldest_waiting_ms: 90_000, error: 'no route to the server' });
+  await on('#/outbox', async (page) => {
+    const table = page.getByRole('table', { name: 'Relays' });
+    await table.locator('.badge.bad', { hasText: 'stuck' }).waitFor();
+    await table.getByText('no route to the server').waitFor();
+    await table.getByText('10,000+').waitFor();
+    await say({ leading: true, sent: 3 });
+    await table.locator('.badge.good', { hasText: 'running' }).waitFor();
+    await table.getByText('it is the one that sends').waitFor();
+    await page.getByLabel('State').selectOption('silent');
+    await page.getByText('No relay has reported lately.').waitFor();
+    await page.getByLabel('State').selectOption('');
+    await table.waitFor();
+    await say({ stopping: true });
+    await page.getByText('No relay has reported lately.').waitFor();
+  });
+});
+
 test('more than 100 workers are shown page after page, each once', async () => {
   const own = await Server.start();
   const page = await open(browser);

@@ -5,11 +5,11 @@ import { mkdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findings, launch, open, settled, visit } from './lib/browser.mjs';
-import { seed } from './lib/seed.mjs';
+import { relays, seed } from './lib/seed.mjs';
 import { Server } from './lib/server.mjs';
 
 const SCREENS = ['', 'queues', 'jobs', 'types', 'errors', 'dead', 'workflows', 'cron', 'workers', 'trains', 'limits',
-  'tenants', 'endpoints', 'audit', 'bulk'];
+  'tenants', 'endpoints', 'outbox', 'audit', 'bulk'];
 const LOOKS = [
   { width: 1280, dark: false }, { width: 1280, dark: true }, { width: 320, dark: false }, { width: 320, dark: true },
 ];
@@ -49,6 +49,7 @@ test('every screen, light and dark, at 1280 and at 320 px', async () => {
   const page = await open(browser);
   const screens = [...SCREENS.map((name) => [name || 'overview', name]), ...Object.entries(single())];
   for (const [name, fragment] of screens) {
+    if (name === 'outbox') await relays(full);
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.emulateMedia({ colorScheme: 'light' });
     await visit(page, full, `#/${fragment}`);

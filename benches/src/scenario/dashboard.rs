@@ -20,6 +20,8 @@ use crate::report::{Better, Figure, Report};
 use crate::scenario::Plan;
 use crate::server::{Server, Store};
 
+/// The stores, by their names in the report.
+const STORES: [&str; 2] = ["SQLite", "PostgreSQL"];
 /// Requests of each kind that are measured.
 const CALLS: usize = 300;
 /// Requests of each kind before that.
@@ -52,11 +54,14 @@ struct Screen {
 }
 
 /// Measures, with so many jobs in each store.
-pub fn run(plan: &Plan, kept: usize, report: &mut Report) -> Result<()> {
-    let bar = plan.progress("the page beside many jobs", 2 * (1 + plan.runs));
+pub fn run(plan: &Plan, kept: usize, stores: &[String], report: &mut Report) -> Result<()> {
+    if let Some(other) = stores.iter().find(|store| !STORES.contains(&store.as_str())) {
+        return Err(format!("--stores: '{other}' is none of {}", STORES.join(", ")).into());
+    }
+    let bar = plan.progress("the page beside many jobs", stores.len() * (1 + plan.runs));
     let postgres = Postgres::start(&plan.dir)?;
     report.conditions.postgres.get_or_insert(postgres.settings()?);
-    for store in ["SQLite", "PostgreSQL"] {
+    for store in STORES.into_iter().filter(|store| stores.iter().any(|wanted| wanted == store)) {
         bar.set_message(store);
         let database = postgres.database()?;
         let server = match store {

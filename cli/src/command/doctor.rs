@@ -31,6 +31,7 @@ mod limits;
 mod machine;
 mod noisy;
 mod outbox;
+mod relays;
 mod retention;
 mod store;
 mod versions;

@@ -21,6 +21,7 @@ pub mod push;
 pub mod queues;
 pub mod rate_limits;
 pub mod relay;
+pub mod relays;
 pub mod schemas;
 pub mod stats;
 pub mod tenants;

@@ -72,6 +72,9 @@ struct Which {
 
 #[derive(Debug, Args)]
 struct RunArgs {
+    /// What operators call this relay. [default: the name of the machine]
+    #[arg(long, value_name = "NAME", env = "OJS_RELAY_NAME")]
+    name: Option<String>,
     /// Look so often when no commit wakes it, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     poll_interval: u64,
@@ -163,6 +166,7 @@ async fn relay(options: RunArgs, store: Store, remote: RemoteArgs) -> Result<(),
     let client = remote.client().await?;
     let mut settings = RelayOptions::default();
     settings.poll_interval = Duration::from_millis(options.poll_interval);
+    settings.name = options.name;
     settings.batch_size = options.batch_size.into();
     settings.retention = Duration::from_secs(options.retention.saturating_mul(3600));
     let relay = Relay::start(client, store.clone(), settings);

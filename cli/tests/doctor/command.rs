@@ -11,7 +11,7 @@ use super::report;
 async fn the_doctor_lists_its_checks_and_runs_those_that_are_named() {
     let server = ServerProcess::memory().await;
     let list = json_of(&server, &["doctor", "--list"]).await;
-    assert_eq!(list["items"].as_array().unwrap().len(), 28, "26, the health of the server, the audit");
+    assert_eq!(list["items"].as_array().unwrap().len(), 29, "27, the health of the server, the audit");
     assert!(says(&server, &["doctor", "--list", "--only", "store"]).await.contains("store.drift"));
     let names = |report: &Value| {
         let findings = report["findings"].as_array().unwrap();

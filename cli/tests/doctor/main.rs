@@ -13,6 +13,7 @@ mod command;
 mod common;
 mod jobs;
 mod postgres;
+mod relays;
 mod server;
 mod stores;
 

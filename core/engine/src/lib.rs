@@ -51,6 +51,7 @@ pub mod command {
     pub use crate::features::pools::commands::*;
     pub use crate::features::progress::commands::*;
     pub use crate::features::queue_config::commands::*;
+    pub use crate::features::relays::commands::*;
     pub use crate::features::results::commands::*;
     pub use crate::features::sessions::commands::*;
     pub use crate::features::sessions::cookie::id_of as session_id;
@@ -96,6 +97,7 @@ pub use features::pools::records as pool;
 pub use features::progress::records as progress;
 pub use features::push::records as push;
 pub use features::queue_config::records as queue_config;
+pub use features::relays::records as relay;
 pub use features::results::records as result;
 pub use features::statistics::records as stats;
 pub use features::tenants::{noisy as noisy_tenants, quota as tenant_quota, records as tenant};

@@ -58,6 +58,8 @@ mod error;
 mod job;
 mod job_page;
 mod json;
+mod machine;
+mod manifest;
 mod members;
 pub mod middleware;
 mod options;

@@ -15,6 +15,13 @@ mod app;
 mod mariadb;
 #[path = "outbox/migrations.rs"]
 mod migrations;
+#[path = "outbox/reports.rs"]
+mod reports;
+
+use reports::{
+    a_relay_reports_what_it_does_and_takes_leave, a_server_that_lists_no_relays_is_not_told,
+    reports_go_on_when_the_server_is_back, rows_are_counted_up_to_a_bound,
+};
 
 use app::{App, PATIENCE, Session, connect_mysql, drained, faulty_server, quick, until};
 
@@ -65,6 +72,10 @@ on_all!(
     another_table,
     old_rows_are_deleted,
     stopping_sends_what_is_committed,
+    a_relay_reports_what_it_does_and_takes_leave,
+    rows_are_counted_up_to_a_bound,
+    a_server_that_lists_no_relays_is_not_told,
+    reports_go_on_when_the_server_is_back,
 );
 
 async fn fa_001_a_job_is_sent_when_its_transaction_has_committed(app: App) {

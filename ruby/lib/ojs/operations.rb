@@ -1089,6 +1089,25 @@ module OJS
       call("POST", path("admin", "bulk", id, "cancel"), {})
     end
 
+    # The relays that send rows of outboxes to this server, with what each of them said last. An item has <tt>id</tt>,
+    # <tt>name</tt>, <tt>tenant_id</tt>, <tt>database</tt> (its kind), <tt>outbox</tt> (the table), <tt>state</tt>
+    # (<tt>running</tt>; <tt>stuck</tt> while a row has waited for more than a minute; <tt>silent</tt> after 20
+    # seconds without a heartbeat), <tt>leading</tt> (whether it is the one that sends), <tt>waiting</tt> (rows, with
+    # <tt>waiting_relation</tt>: <tt>gte</tt> when there are more than were counted), <tt>oldest_waiting_ms</tt>,
+    # <tt>parked</tt> (rows that the server has refused for good), <tt>sent</tt> since its start,
+    # <tt>sent_per_minute</tt>, <tt>error</tt> (what holds it up), <tt>first_heartbeat_at</tt> and
+    # <tt>last_heartbeat_at</tt>. <tt>summary</tt> counts the relays by state. A relay that stops is forgotten at
+    # once, a silent one after 15 minutes. At most 200 of a tenant are kept, and 1,000 in all.
+    #
+    # * +state+: Only relays in this state: <tt>running</tt>, <tt>stuck</tt> or <tt>silent</tt>.
+    # * +page+: The page, from 1.
+    # * +per_page+: The most relays on the page, 1 to 100; 20 without it.
+    #
+    # Raises InvalidRequestError.
+    def list_relays(state: nil, page: nil, per_page: nil)
+      list(call("GET", query(path("admin", "relays"), state: state, page: page, per_page: per_page)), "items")
+    end
+
     private
 
     # Sends a request and reads its answer.

@@ -48,5 +48,15 @@ export async function seed(server) {
   await server.post('/webhooks/subscriptions', { url: 'http://127.0.0.1:9/hooks', events: ['job.failed'],
     secret: 'whsec_test_secret' });
   await server.post('/push/endpoints', { endpoint: 'http://127.0.0.1:9/jobs', job_types: ['never.pushed'] });
+  await relays(server);
   return made;
+}
+
+/** What two relays say of themselves; the server takes relays for silent that have not said it lately. */
+export async function relays(server) {
+  await server.post('/relays/beat', { id: '4711-0193', name: 'shop-1', database: 'postgresql', outbox: 'ojs_outbox',
+    leading: true, waiting: 12, oldest_waiting_ms: 340, sent: 48_210 });
+  await server.post('/relays/beat', { id: '815-0193', name: 'billing-2', database: 'mysql', outbox: 'ojs_outbox',
+    waiting: 10_000, waiting_more: true, oldest_waiting_ms: 754_000, parked: 2, sent: 1377,
+    error: HOSTILE });
 }

@@ -10,6 +10,7 @@ mod http;
 mod interop;
 mod official;
 mod progress;
+mod relays;
 mod sizes;
 mod statements;
 mod target;

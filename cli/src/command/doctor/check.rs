@@ -10,7 +10,8 @@ use tokio::time::Instant;
 use super::context::Context;
 use super::finding::{Finding, error, skipped};
 use super::{
-    audit, clock, crons, exposed, failures, flow, forgotten, health, jobs, limits, machine, noisy, outbox, retention, store,
+    audit, clock, crons, exposed, failures, flow, forgotten, health, jobs, limits, machine, noisy, outbox, relays, retention,
+    store,
 };
 use super::{versions, waiting, workers};
 use crate::failure::Failure;
@@ -89,6 +90,7 @@ pub const CHECKS: &[Check] = checks! {
     "limits.blocked" Jobs limits::look, "docs/guide/rate-limits.md", "keys whose limits let nothing through";
     "tenant.noisy" Jobs noisy::look, "docs/guide/tenants.md#noisy-neighbours", "tenants that wait, enqueue, run or fail far more than the others";
     "outbox.lag" Nothing outbox::look, "docs/guide/outbox.md", "an outbox that no relay empties, rows that the server refuses";
+    "outbox.relays" Jobs relays::look, "docs/guide/outbox.md#the-relay", "relays that are silent or stuck, or whose rows the server refuses";
     "flow.blocked" Jobs flow::look, "docs/guide/trains.md", "workflows and trains that do not move, endpoints that get nothing";
     "store.audit" Jobs audit::look, "docs/guide/operating.md#watch", "rows that contradict each other (only with --audit)";
 };
@@ -208,11 +210,11 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_there_are_twenty_six_beside_the_first_and_the_audit() {
+    fn names_are_unique_and_there_are_twenty_seven_beside_the_first_and_the_audit() {
         let mut names: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
-        assert_eq!(names.len(), 28);
+        assert_eq!(names.len(), 29);
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), 28);
+        assert_eq!(names.len(), 29);
     }
 }

@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::list::{Entry, Paging, Source};
 use crate::output::text;
 use crate::remote::Remote;
+pub use crate::when::span;
 
 /// Most queues that are looked at.
 const QUEUES: usize = 1_000;
@@ -185,14 +186,4 @@ pub fn now_ms() -> i64 {
 pub fn age_ms(value: &Value, path: &str) -> Option<i64> {
     let at = Timestamp::parse(&text(value, path)).ok()?;
     Some(now_ms().saturating_sub(at.as_millis()))
-}
-
-/// `90_000` → `1 min`
-pub fn span(ms: i64) -> String {
-    match ms {
-        ..60_000 => format!("{} s", ms / 1_000),
-        60_000..7_200_000 => format!("{} min", ms / 60_000),
-        7_200_000..172_800_000 => format!("{} h", ms / 3_600_000),
-        _ => format!("{} d", ms / 86_400_000),
-    }
 }

@@ -17,6 +17,7 @@ pub mod pools;
 pub mod progress;
 pub mod push;
 pub mod queue_config;
+pub mod relays;
 pub mod results;
 pub mod schemas;
 pub mod sessions;
@@ -59,6 +60,7 @@ pub(crate) const ALL: &[Feature] = &[
     pools::FEATURE,
     push::FEATURE,
     bulk_operations::FEATURE,
+    relays::FEATURE,
     // Last: before a commit, it turns the events of all others into deliveries.
     webhooks::FEATURE,
 ];
@@ -80,6 +82,7 @@ pub const TABLES: &[&Table] = &[
     pools::records::PoolQueue::TABLE,
     pools::records::PoolGate::TABLE,
     push::records::EndpointRow::TABLE,
+    relays::records::RelayRow::TABLE,
     schemas::records::SchemaRow::TABLE,
     schemas::records::SchemaText::TABLE,
     sessions::records::SessionRow::TABLE,

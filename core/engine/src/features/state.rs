@@ -16,6 +16,8 @@ use crate::store::rows::Counts;
 /// One member per feature that keeps anything.
 #[derive(Debug, Default)]
 pub struct State {
+    /// Dead letters more or fewer, by number of the queue.
+    pub(crate) dead_letters: BTreeMap<i64, i64>,
     /// Failed attempts.
     pub(crate) errors: Vec<ErrorRow>,
     pub(crate) fair: Known,

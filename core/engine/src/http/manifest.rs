@@ -25,10 +25,11 @@ const OFFICIAL: &[&str] = &[
     "webhooks",
     "multi-tenancy",
 ];
-/// Its own, by name: the exchange of decision record 1, `job_types` in fetch and exchange, trains of record 38. Then
-/// official ones that are experimental.
+/// Its own, by name: the exchange of decision record 1, heartbeats of relays (record 114), `job_types` in fetch and
+/// exchange, trains of record 38. Then official ones that are experimental.
 const OWN: &[(&str, &str)] = &[
     ("x-worker-exchange", "urn:ojs:ext:x-worker-exchange"),
+    ("x-relays", "urn:ojs:ext:x-relays"),
     ("fetch_types", "urn:ojs:ext:fetch_types"),
     ("job-trains", "urn:ojs:ext:x:openjobspec:job-trains"),
     ("job-versioning", "urn:ojs:ext:experimental:job-versioning"),

@@ -202,4 +202,6 @@ pub const OPERATIONS: &[Operation] = &[
     at("POST", "/admin/bulk/{id}/pause", Operate),
     at("POST", "/admin/bulk/{id}/resume", Operate),
     at("POST", "/admin/bulk/{id}/cancel", Operate),
+    at("GET", "/admin/relays", Inspect),
+    at("POST", "/relays/beat", Enqueue),
 ];

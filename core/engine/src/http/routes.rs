@@ -20,6 +20,7 @@ use crate::features::pools::routes as pools;
 use crate::features::progress::{routes as progress, stream as progress_stream};
 use crate::features::push::routes as push;
 use crate::features::queue_config::{operator_routes as queues_operator, routes as queue_config};
+use crate::features::relays::routes as relays;
 use crate::features::results::{routes as results, stream as result_stream};
 use crate::features::schemas::routes as schemas;
 use crate::features::sessions::routes as sessions;
@@ -111,6 +112,8 @@ pub fn table() -> Vec<Route> {
         at(POST, "/workflows", post(workflows::create)),
         at(GET, "/workflows/{id}", get(workflows::get)),
         at(DELETE, "/workflows/{id}", delete(workflows::cancel)),
+        at(POST, "/relays/beat", post(relays::beat)),
+        at(GET, "/admin/relays", get(relays::list)),
         at(GET, "/workflows/{id}/progress", get(progress::workflow)),
         at(GET, "/cron", get(crons::list)),
         at(POST, "/cron", post(crons::put)),

@@ -79,6 +79,8 @@ pub const OF_TENANTS: &[(&str, &str)] = &[
     ("POST", "/workers/heartbeat"),
     ("POST", "/workers/beat"),
     ("POST", "/workers/exchange"),
+    ("POST", "/relays/beat"),
+    ("GET", "/admin/relays"),
     ("POST", "/workflows"),
     ("GET", "/workflows/{id}"),
     ("DELETE", "/workflows/{id}"),

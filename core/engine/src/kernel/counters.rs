@@ -58,6 +58,8 @@ pub struct Counters {
     pub emptied: bool,
     /// Parts of the running group that earlier tries have found to be refused.
     pub(crate) refused: Refused,
+    /// When the dead letters are counted one by one, milliseconds.
+    pub(crate) dead_recount_at: i64,
     /// Items that maintenance leaves out.
     pub aside: Aside,
 }

@@ -264,7 +264,9 @@ pub trait Tables:
         let filter = &DeadFilter { tenant, ..filter.clone() };
         let all = DeadFilter { offset: 0, behind: None, ..filter.clone() };
         let rows = if filter.limit == 0 { Vec::new() } else { self.select(&Selection::Dead(filter), filter.limit)? };
-        Ok((rows, self.count(&Selection::Dead(&all), usize::MAX)?))
+        let is_whole = all == DeadFilter { limit: all.limit, ..DeadFilter::default() };
+        let total = if is_whole { self.dead_count()? } else { self.count(&Selection::Dead(&all), usize::MAX)? };
+        Ok((rows, total))
     }
     /// A page of jobs in the order asked for. One row more than asked for tells that there is more.
     fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {

@@ -86,6 +86,7 @@ async fn filled(b: &Bench) {
     assert_eq!(b.http("POST", "/push/endpoints", push).await.0, 201);
     let schema = r#"{"job_type":"pay","version":"2.1","schema":{"type":"array"}}"#;
     assert_eq!(b.http("POST", "/schemas", schema).await.0, 201);
+    assert_eq!(b.http("POST", "/relays/beat", r#"{"id":"r","name":"shop-1","waiting":7}"#).await.0, 200);
     // Finds nothing, so it ends at once.
     let operation = r#"{"action":"cancel","filter":{"queue":"empty"},"confirm":true}"#;
     let (status, begun) = b.http("POST", "/admin/bulk", operation).await;

@@ -21,6 +21,8 @@ crate::on_every_store!(
     many_are_retried_when_confirmed,
     many_are_deleted_when_confirmed,
     pruned_by_age_then_by_number,
+    their_number_is_kept_as_they_come_and_go,
+    their_number_is_counted_anew_where_it_is_missing,
 );
 
 async fn dead(b: &Bench, queue: &str, kind: &str) -> JobId {
@@ -302,4 +304,57 @@ async fn pruned_by_age_then_by_number(b: Bench) {
     assert_eq!(b.dead(DeadFilter::default()).await.0, [younger[2], younger[1]], "the newest two");
     assert_eq!(data(&b, old, "dead_letter.pruned").await["reason"], "max_age");
     assert_eq!(data(&b, younger[0], "dead_letter.pruned").await["reason"], "max_count");
+}
+
+/// How many `/admin/stats` says there are, and the list.
+async fn numbers(b: &Bench) -> (u64, u64) {
+    let (_, stats) = b.http("GET", "/admin/stats", "").await;
+    let (_, list) = b.http("GET", "/dead-letter?limit=1", "").await;
+    (stats["dead_letters"].as_u64().unwrap(), list["pagination"]["total"].as_u64().unwrap())
+}
+
+async fn their_number_is_kept_as_they_come_and_go(b: Bench) {
+    b.job_in(JobState::Discarded).await;
+    assert_eq!(numbers(&b).await, (0, 0), "a discarded job alone is no dead letter");
+    let mut ids = Vec::new();
+    for queue in ["a", "a", "b", "c"] {
+        ids.push(dead(&b, queue, "t").await);
+    }
+    assert_eq!(numbers(&b).await, (4, 4));
+    // In one transaction it leaves the one queue and joins the other.
+    let moved = json!({"override": {"queue": "b"}}).to_string();
+    assert_eq!(b.http("POST", &format!("/dead-letter/{}/retry", ids[0]), &moved).await.0, 200);
+    assert_eq!(numbers(&b).await, (3, 3));
+    b.engine.store().execute(DeleteDeadLetter(ids[2])).await.unwrap();
+    assert_eq!(numbers(&b).await, (2, 2));
+    let job = b.claim_for(Some("w"), &["b"], 1).await.remove(0);
+    assert_eq!(job.row.id, ids[0]);
+    b.nack(&job, r#"{"code":"x","message":"m"}"#).await.unwrap();
+    assert_eq!(numbers(&b).await, (3, 3));
+    assert_eq!(b.http("DELETE", "/dead-letter", r#"{"confirm":true}"#).await.1["deleted"], 3);
+    assert_eq!(numbers(&b).await, (0, 0));
+}
+
+/// As in a file of an earlier version, which has no such numbers, and in a database that a node of one has written to.
+async fn their_number_is_counted_anew_where_it_is_missing(b: Bench) {
+    for queue in ["a", "a", "b"] {
+        dead(&b, queue, "t").await;
+    }
+    // The first sweep counts them, too.
+    b.engine.store().sweep().await.unwrap();
+    if b.database.is_some() {
+        let lose = "DELETE FROM ojs_counts WHERE state = 8; INSERT INTO ojs_counts VALUES (1, 8, 0, 7)";
+        crate::nodes::application(&b).await.batch_execute(lose).await.unwrap();
+    } else if b.engine.options().store.to_string() != "memory:" {
+        let file = rusqlite::Connection::open(b.dir.path().join("jobs.db")).unwrap();
+        file.execute_batch("DELETE FROM counts WHERE state = 8; INSERT INTO counts VALUES (1, 8, 7)").unwrap();
+    } else {
+        return;
+    }
+    assert_eq!(numbers(&b).await, (7, 7));
+    let b = b.reopened().await;
+    b.engine.store().sweep().await.unwrap();
+    assert_eq!(numbers(&b).await, (3, 3));
+    dead(&b, "b", "t").await;
+    assert_eq!(numbers(&b).await, (4, 4));
 }

@@ -17,7 +17,8 @@ crate::on_every_store!(a_stranger_neither_sees_nor_changes_anything);
 const SECRET: &str = "sesame";
 
 /// What is asked. `$job`, `$active`, `$done`, `$dead`, `$flow`, `$bulk`, `$error`, `$train`, `$cron`, `$queue`, `$key`,
-/// `$type`, `$uri`, `$hook` and `$delivery` stand for things of the owner, and then for things that are not there.
+/// `$relay`, `$type`, `$uri`, `$hook` and `$delivery` stand for things of the owner, and then for things that are not
+/// there.
 #[rustfmt::skip]
 const PROBES: &[(&str, &str, &str)] = &[
     ("GET", "/health", ""),
@@ -70,6 +71,9 @@ const PROBES: &[(&str, &str, &str)] = &[
     ("POST", "/workers/heartbeat", r#"{"worker_id":"w","active_jobs":["$active"]}"#),
     ("POST", "/workers/beat", r#"{"worker_id":"w","active_jobs":["$active"],"state":"quiet"}"#),
     ("POST", "/workers/exchange", r#"{"queues":["$queue"],"count":9,"outcomes":[{"job_id":"$active"}]}"#),
+    ("POST", "/relays/beat", r#"{"id":"$relay","name":"mine"}"#),
+    ("POST", "/relays/beat", r#"{"id":"$relay","stopping":true}"#),
+    ("GET", "/admin/relays", ""),
     ("POST", "/workflows", r#"{"type":"chain","steps":[{"type":"t","args":[],"options":{"queue":"mine"}}]}"#),
     ("GET", "/workflows/$flow", ""),
     ("DELETE", "/workflows/$flow", ""),
@@ -216,7 +220,7 @@ async fn world(b: &Bench) -> Names {
     // Its end is told in the log, which must not change any more.
     let (_, _, ended) = ask_as_owner(b, "GET", &format!("/admin/bulk/{bulk}?wait_ms=60000"), &Value::Null).await;
     assert_eq!(ended["state"], "completed", "{ended}");
-    let named = ["$train", "$cron", "$queue", "$key"].map(|name| (name, SECRET.to_owned()));
+    let named = ["$train", "$cron", "$queue", "$key", "$relay"].map(|name| (name, SECRET.to_owned()));
     let of_schema = [("$uri", "urn:ojs:schema:sesame.checked:v1.0.0"), ("$type", "sesame.checked")];
     let (_, _, failed) = ask_as_owner(b, "GET", "/admin/errors", &Value::Null).await;
     let error = failed["items"][0]["fingerprint"].as_str().unwrap().to_owned();
@@ -326,6 +330,7 @@ async fn everything(b: &Bench, names: &Names) -> Vec<Value> {
         "/workflows/$flow",
         "/admin/bulk",
         "/admin/errors",
+        "/admin/relays",
         "/webhooks/subscriptions",
         "/webhooks/deliveries",
     ] {
@@ -341,6 +346,8 @@ async fn everything(b: &Bench, names: &Names) -> Vec<Value> {
 
 async fn a_stranger_neither_sees_nor_changes_anything(b: Bench) {
     let names = world(&b).await;
+    let relay = json!({"id": SECRET, "name": SECRET, "error": SECRET});
+    assert_eq!(ask_as_owner(&b, "POST", "/relays/beat", &relay).await.0, 200);
     let nothing = nothing(&names);
     let before = everything(&b, &names).await;
     let stranger = [("X-OJS-Tenant", "stranger")];

@@ -62,6 +62,7 @@ mod push_routing;
 mod push_sqs;
 mod queues;
 mod refusals;
+mod relays;
 mod replay_preview;
 mod results;
 mod retention;

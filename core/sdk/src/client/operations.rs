@@ -266,6 +266,17 @@ pub struct GetBulkOperation {
     pub wait_ms: Option<u32>,
 }
 
+/// What can be left out of [`Client::list_relays`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListRelays {
+    /// Only relays in this state: `running`, `stuck` or `silent`.
+    pub state: Option<String>,
+    /// The page, from 1.
+    pub page: Option<u32>,
+    /// The most relays on the page, 1 to 100; 20 without it.
+    pub per_page: Option<u32>,
+}
+
 #[rustfmt::skip]
 impl Client {
 
@@ -1413,5 +1424,26 @@ impl Client {
     pub async fn cancel_bulk_operation(&self, id: &str) -> Result<Value, Error> {
         let answer = self.call(Method::POST, &format!("/admin/bulk/{}/cancel", segment(id)), Some("{}".into())).await?;
         answer::object(&answer)
+    }
+
+    /// The relays that send rows of outboxes to this server, with what each of them said last. An item has `id`,
+    /// `name`, `tenant_id`, `database` (its kind), `outbox` (the table), `state` (`running`; `stuck` while a row has
+    /// waited for more than a minute; `silent` after 20 seconds without a heartbeat), `leading` (whether it is the
+    /// one that sends), `waiting` (rows, with `waiting_relation`: `gte` when there are more than were counted),
+    /// `oldest_waiting_ms`, `parked` (rows that the server has refused for good), `sent` since its start,
+    /// `sent_per_minute`, `error` (what holds it up), `first_heartbeat_at` and `last_heartbeat_at`. `summary` counts
+    /// the relays by state. A relay that stops is forgotten at once, a silent one after 15 minutes. At most 200 of a
+    /// tenant are kept, and 1,000 in all.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`.
+    pub async fn list_relays(&self, options: &ListRelays) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("state", options.state.as_deref()),
+            ("page", options.page.map(|value| value.to_string()).as_deref()),
+            ("per_page", options.per_page.map(|value| value.to_string()).as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/admin/relays{query}"), None).await?;
+        answer::list(&answer, &["items"])
     }
 }

@@ -46,6 +46,10 @@ impl<T: Transport> Transport for Encrypted<T> {
         Some(&self.codec)
     }
 
+    fn is_remote(&self) -> bool {
+        self.inner.is_remote()
+    }
+
     fn enqueue_signal(&self) -> Option<&Enqueued> {
         self.inner.enqueue_signal()
     }

@@ -81,7 +81,23 @@ macro_rules! statements {
         }
     };
 }
-statements!(insert, claim, release, read, sent, waiting, refused, prune_sent, prune_parked, lag, parked, replay, drop, staged);
+statements!(
+    insert,
+    claim,
+    release,
+    read,
+    sent,
+    waiting,
+    refused,
+    prune_sent,
+    prune_parked,
+    lag,
+    backlog,
+    parked,
+    replay,
+    drop,
+    staged
+);
 
 /// The next number of the outbox, as far as given out, in PostgreSQL.
 pub(super) const HIGHEST: &str = include_str!("sql/postgres/highest.sql");

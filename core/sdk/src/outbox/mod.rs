@@ -41,6 +41,7 @@
 //! | `in_flight` | the same in MySQL, which does not list its open transactions |
 //! | `deliver` | a batch on its way to the server |
 //! | `relay`, `rounds` | the relay and its loop |
+//! | `report` | what the relay tells the server of itself |
 
 mod database;
 mod deliver;
@@ -54,6 +55,7 @@ mod pace;
 #[cfg(feature = "outbox-postgres")]
 mod postgres;
 mod relay;
+mod report;
 mod rounds;
 mod row;
 pub mod same_database;

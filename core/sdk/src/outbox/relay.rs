@@ -3,11 +3,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use ojs_model::JobId;
 use serde::Serialize;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::report::Reporter;
 use super::rounds::Rounds;
 use super::store::Store;
 use crate::client::Client;
@@ -31,6 +33,10 @@ pub struct RelayOptions {
     pub max_attempts: u32,
     /// Pause after the first refusal of a row, doubling up to five minutes; 1 s.
     pub retry_after: Duration,
+    /// What operators call this relay; the name of the machine without it.
+    pub name: Option<String>,
+    /// How often it reports to a server that lists relays; 5 s.
+    pub report_every: Duration,
 }
 
 impl Default for RelayOptions {
@@ -43,6 +49,8 @@ impl Default for RelayOptions {
             parked_retention: Duration::from_secs(14 * 24 * 3600),
             max_attempts: 5,
             retry_after: Duration::from_secs(1),
+            name: None,
+            report_every: Duration::from_secs(5),
         }
     }
 }
@@ -73,6 +81,11 @@ pub struct Relay {
     task: JoinHandle<()>,
 }
 
+/// Goes on until both have ended.
+async fn both(rounds: Rounds, reporter: Reporter) {
+    tokio::join!(rounds.run(), reporter.run());
+}
+
 /// What the handle and the loop share.
 pub(super) struct Shared {
     pub wake: Notify,
@@ -101,8 +114,11 @@ impl Relay {
             end: CancellationToken::new(),
             status: Mutex::default(),
         });
-        let rounds = Rounds::new(client, store, options, Arc::clone(&shared));
-        Self { shared, task: tokio::spawn(rounds.run()) }
+        let id = format!("{}-{}", std::process::id(), JobId::now_v7());
+        let (name, every) = (options.name.clone(), options.report_every);
+        let reporter = Reporter::new(client.clone(), store.clone(), Arc::clone(&shared), id.clone(), name, every);
+        let rounds = Rounds::new(client, store, options, id, Arc::clone(&shared));
+        Self { shared, task: tokio::spawn(both(rounds, reporter)) }
     }
 
     /// Says that a transaction has committed: the relay looks at once. Cheap, never waits, may be called from any thread.
@@ -118,7 +134,7 @@ impl Relay {
     }
 
     /// Sends what is committed, for at most `grace`, and leaves the rest to another relay, or to the next start. Nothing is lost.
-    /// Returns what the relay did in its life.
+    /// Returns what the relay did in its life. A server to which it reports is told, which may take two seconds more.
     pub async fn stop(self, grace: Duration) -> RelayStatus {
         self.shared.stopping.cancel();
         self.shared.wake.notify_one();

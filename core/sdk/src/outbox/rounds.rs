@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ojs_model::JobId;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -70,12 +69,12 @@ enum Next {
 }
 
 impl Rounds {
-    pub fn new(client: Client, store: Store, options: RelayOptions, shared: Arc<Shared>) -> Self {
+    pub fn new(client: Client, store: Store, options: RelayOptions, owner: String, shared: Arc<Shared>) -> Self {
         Self {
             client,
             store,
             options,
-            owner: format!("{}-{}", std::process::id(), JobId::now_v7()),
+            owner,
             shared,
             gate: Gate::default(),
             gate_pause: GATE_PAUSE,

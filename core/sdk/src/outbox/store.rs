@@ -38,6 +38,22 @@ pub struct Lag {
     pub parked: u64,
 }
 
+/// [`Lag`] as far as a bounded look tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Backlog {
+    /// Rows that wait to be sent, at most [`MOST_COUNTED`].
+    pub waiting: u64,
+    /// Whether there are more.
+    pub waits_more: bool,
+    /// Age of the row that was inserted first, in milliseconds.
+    pub oldest_ms: u64,
+    /// Rows that the server has refused for good, at most as many.
+    pub parked: u64,
+}
+
+/// Most rows that are counted in a look that is repeated for as long as a relay runs. The statements count one more.
+const MOST_COUNTED: u64 = 10_000;
+
 /// A row that the server has refused for good.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Parked {
@@ -102,11 +118,16 @@ impl Store {
     /// The database refuses.
     pub async fn lag(&self) -> Result<Lag> {
         let rows = self.one(Sql::lag, &[]).await?;
-        let number = |at: usize| {
-            let value = rows.first().and_then(|row| row.get(at)).and_then(Value::integer).unwrap_or(0);
-            u64::try_from(value).unwrap_or(0)
-        };
-        Ok(Lag { pending: number(0), oldest_ms: number(1), parked: number(2) })
+        let [pending, oldest_ms, parked] = numbers(&rows);
+        Ok(Lag { pending, oldest_ms, parked })
+    }
+
+    /// The same without reading more than a bounded number of rows, however many wait.
+    pub(super) async fn backlog(&self) -> Result<Backlog> {
+        let rows = self.one(Sql::backlog, &[]).await?;
+        let [counted, oldest_ms, parked] = numbers(&rows);
+        let (waiting, waits_more) = (counted.min(MOST_COUNTED), counted > MOST_COUNTED);
+        Ok(Backlog { waiting, waits_more, oldest_ms, parked: parked.min(MOST_COUNTED) })
     }
 
     /// Rows that the server has refused for good, oldest first.
@@ -145,6 +166,10 @@ impl Store {
     /// The database refuses.
     pub async fn drop_parked(&self, id: Option<i64>) -> Result<usize> {
         Ok(self.one(Sql::drop, &[("id", Value::from(id.unwrap_or(0)))]).await?.len())
+    }
+
+    pub(super) fn table_name(&self) -> &str {
+        self.table.name()
     }
 
     pub(super) fn database(&self) -> &dyn Database {
@@ -282,6 +307,14 @@ impl Store {
         let statements = template.split(";\n").map(|sql| bind(sql, dialect.style(), named));
         Ok(self.database.run(statements.collect()).await?.pop().unwrap_or_default())
     }
+}
+
+/// The numbers of the only row; 0 where there is none.
+fn numbers(rows: &Rows) -> [u64; 3] {
+    [0, 1, 2].map(|at| {
+        let value = rows.first().and_then(|row| row.get(at)).and_then(Value::integer);
+        value.and_then(|value| u64::try_from(value).ok()).unwrap_or(0)
+    })
 }
 
 fn rows_of(lease: &Lease, rows: &Rows) -> Vec<Row> {

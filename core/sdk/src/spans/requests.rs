@@ -263,6 +263,10 @@ impl Transport for Traced {
         self.inner.codec()
     }
 
+    fn is_remote(&self) -> bool {
+        self.inner.is_remote()
+    }
+
     fn enqueue_signal(&self) -> Option<&Enqueued> {
         self.inner.enqueue_signal()
     }

@@ -138,6 +138,10 @@ impl Transport for Http {
         self.options.resend.max_sends > 1
     }
 
+    fn is_remote(&self) -> bool {
+        true
+    }
+
     fn enqueue_signal(&self) -> Option<&Enqueued> {
         Some(&self.enqueued)
     }

@@ -92,6 +92,11 @@ pub trait Transport: Send + Sync + 'static {
         None
     }
 
+    /// Whether a server across a network answers, which others look at as well: relays report to it.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// The signal that jobs were enqueued, for workers that poll the same server. Without it their pauses are not cut
     /// short.
     fn enqueue_signal(&self) -> Option<&Enqueued> {
@@ -115,6 +120,10 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
 
     fn codec(&self) -> Option<&Codec> {
         (**self).codec()
+    }
+
+    fn is_remote(&self) -> bool {
+        (**self).is_remote()
     }
 
     fn enqueue_signal(&self) -> Option<&Enqueued> {

@@ -36,6 +36,10 @@ impl Transport for OfTenant {
         self.inner.codec()
     }
 
+    fn is_remote(&self) -> bool {
+        self.inner.is_remote()
+    }
+
     fn enqueue_signal(&self) -> Option<&Enqueued> {
         self.inner.enqueue_signal()
     }

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use ojs_model::json::{push_bare, push_member, push_string, push_text};
-use ojs_model::lazy::Lazy;
 use serde::Deserialize;
 use tokio::time::Instant;
 
@@ -149,7 +148,7 @@ fn body(shared: &Shared, held: &[(DeliveryKey, Entry)], list: bool) -> String {
 
 /// The worker's description for operators. Only for servers that keep it: others get the specification's form.
 fn describe(shared: &Shared, body: &mut String) {
-    if let Some(host) = HOSTNAME.as_deref() {
+    if let Some(host) = crate::machine::name() {
         push_text(body, "hostname", host);
     }
     push_bare(body, "pid", std::process::id());
@@ -160,13 +159,6 @@ fn describe(shared: &Shared, body: &mut String) {
     }
     push_text(body, "version", concat!("ojs-rust/", env!("CARGO_PKG_VERSION")));
 }
-
-/// The name of this machine, where it can be read without a system call of its own.
-static HOSTNAME: Lazy<Option<String>> = Lazy::new(|| {
-    let told = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let told = told.or_else(|| std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME")).ok());
-    told.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
-});
 
 fn word(phase: Phase) -> &'static str {
     match phase {

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use super::failures::Fate;
 use super::held::About;
 use crate::error::Error;
+use crate::manifest::has_extension;
 
 /// The name under which a server advertises the exchange (ADR 1).
 const EXCHANGE: &str = "x-worker-exchange";
@@ -179,21 +180,7 @@ pub(super) struct Manifest {
 impl Manifest {
     /// Reads the extensions, an object of lists or a list of names.
     pub fn read(manifest: &[u8]) -> Self {
-        let manifest: Value = serde_json::from_slice(manifest).unwrap_or_default();
-        let names = |wanted| manifest.get("extensions").is_some_and(|extensions| named(extensions, wanted));
-        Self { exchange: names(EXCHANGE), fetch_types: names(FETCH_TYPES) }
-    }
-}
-
-fn named(value: &Value, wanted: &str) -> bool {
-    match value {
-        Value::String(name) => name == wanted,
-        Value::Array(entries) => entries.iter().any(|entry| named(entry, wanted)),
-        Value::Object(object) => match object.get("name") {
-            Some(name) => named(name, wanted),
-            None => object.values().any(|list| named(list, wanted)),
-        },
-        _ => false,
+        Self { exchange: has_extension(manifest, EXCHANGE), fetch_types: has_extension(manifest, FETCH_TYPES) }
     }
 }
 

@@ -122,6 +122,7 @@ pub async fn call(client: &Client, place: usize) -> Result<(), Error> {
         111 => client.pause_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         112 => client.resume_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         113 => client.cancel_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        114 => client.list_relays(&ojs::ListRelays { state: Some("stuck".to_owned()), page: Some(2), per_page: Some(50), ..Default::default() }).await.map(drop),
         _ => panic!("no call for vector {place}: run make gen"),
     }
 }

@@ -12,7 +12,7 @@ use crate::kernel::job::JobRow;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view;
 use crate::store::listing::{LOOK, ListPlace};
-use crate::store::rows::{Counts, DeadFilter, JobFilter, JobSort, WorkerRow};
+use crate::store::rows::{Counts, JobFilter, JobSort, WorkerRow};
 use crate::store::tables::Tables;
 
 /// Jobs taken from a dropped worker at a time.
@@ -188,13 +188,12 @@ fn look_end(tables: &mut dyn Tables, filter: &JobFilter) -> Result<Option<ListPl
 pub(crate) fn gauges(tables: &mut dyn Tables, now: i64) -> Result<Gauges, StoreError> {
     let workers = tables.workers()?;
     let silent = |worker: &WorkerRow| worker.beat_at > 0 && now.saturating_sub(worker.beat_at) >= STALE_AFTER_MS;
-    let (_, dead) = tables.dead(&DeadFilter::default())?;
     Ok(Gauges {
         queues: counted(tables)?,
         busy: busy_workers(tables)?,
         workers: workers.len(),
         stale: workers.iter().filter(|(worker, held)| silent(worker) && !(worker.phase.is_leaving() && *held == 0)).count(),
-        dead,
+        dead: tables.dead_count()?,
         stalled: tables.count_stalled(now)?,
         now: Timestamp::from_millis(now),
         tenants: figures(tables)?,

@@ -3,7 +3,6 @@ use ojs_model::JobState;
 
 use crate::kernel::audit::Checks;
 use crate::kernel::job::flag;
-use crate::store::rows::DeadFilter;
 
 pub(crate) const CHECKS: Checks = Checks {
     job: Some(|audit, row, _| {
@@ -14,9 +13,12 @@ pub(crate) const CHECKS: Checks = Checks {
         Ok(())
     }),
     whole: Some(|audit| {
-        let (_, listed) = audit.tables.dead(&DeadFilter::default())?;
-        let seen = audit.features.dead_letters;
-        audit.same("dead_letters", "the list of dead letters", "its length", seen, listed);
+        let (seen, listed) = (audit.features.dead_letters, audit.tables.dead_stats(None)?.total);
+        audit.same("dead_letters", "the list of dead letters", "its length", seen as u64, listed);
+        for (queue, lacking) in audit.tables.dead_drift()? {
+            let subject = format!("queue number {queue}");
+            audit.find("dead_letters", subject, "what the number of its dead letters lacks", 0, lacking);
+        }
         Ok(())
     }),
 };

@@ -24,8 +24,18 @@ pub struct DeadStats {
     pub newest_at: Option<i64>,
 }
 
+/// The number under which the dead letters of a queue are counted beside the jobs in its states, which have lower ones.
+pub const COUNTED_AS: usize = 8;
+
 /// Counting of dead letters, and the one change that a job's fixed part ever sees.
 pub trait DeadTables {
+    /// Adds to the number of dead letters of a queue.
+    fn add_dead(&mut self, queue: i64, delta: i64) -> Result<()>;
+    /// How many dead letters there are, from the numbers that are kept.
+    fn dead_count(&mut self) -> Result<usize>;
+    /// What the number of each queue lacks: queues with their differences, as one snapshot shows them. It counts the
+    /// dead letters one by one.
+    fn dead_drift(&mut self) -> Result<Vec<(i64, i64)>>;
     /// Counts all dead letters.
     fn dead_stats(&mut self, tenant: Option<i64>) -> Result<DeadStats>;
     /// Replaces the fixed part of a job.

@@ -6,7 +6,7 @@ use super::arrays::{Arrays, SET_BODY};
 use super::params::Param;
 use super::rows::get;
 use crate::error::Result;
-use crate::features::dead_letters::records::{DeadStats, DeadTables};
+use crate::features::dead_letters::records::{COUNTED_AS, DeadStats, DeadTables};
 use crate::kernel::job::Body;
 use crate::store::row::Section;
 
@@ -22,6 +22,24 @@ impl PostgresTables {
 }
 
 impl DeadTables for PostgresTables {
+    fn add_dead(&mut self, queue: i64, delta: i64) -> Result<()> {
+        self.unit_of_work.add_count(queue, COUNTED_AS, delta);
+        Ok(())
+    }
+
+    fn dead_count(&mut self) -> Result<usize> {
+        let rows = self.query(sql!("jobs_in_state"), &[&(COUNTED_AS as i64)])?;
+        let sum = rows.first().map_or(Ok(0), |row| get::<i64>(row, 0))?;
+        Ok(usize::try_from(sum).unwrap_or(0))
+    }
+
+    fn dead_drift(&mut self) -> Result<Vec<(i64, i64)>> {
+        // The statement compares what is written.
+        self.flush()?;
+        let rows = self.query(sql!("dead_drift"), &[])?;
+        rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
+    }
+
     fn dead_stats(&mut self, tenant: Option<i64>) -> Result<DeadStats> {
         let rows = self.query(sql!("dead_totals"), &[&tenant])?;
         let (total, oldest_at, newest_at) = match rows.first() {

@@ -163,10 +163,15 @@ impl UnitOfWork {
     }
 
     pub fn add_counts(&mut self, queue: i64, delta: &Counts) {
-        self.changes += 1;
         for (state, delta) in delta.iter().enumerate().filter(|(_, delta)| **delta != 0) {
-            *self.counts.entry((queue, state)).or_default() += delta;
+            self.add_count(queue, state, *delta);
         }
+    }
+
+    /// The same for one number.
+    pub fn add_count(&mut self, queue: i64, state: usize, delta: i64) {
+        self.changes += 1;
+        *self.counts.entry((queue, state)).or_default() += delta;
     }
 
     /// What this transaction has added to the counts of a queue so far.

@@ -1,9 +1,11 @@
 //! Counts of dead letters.
 use std::collections::BTreeMap;
 
+use rusqlite::params;
+
 use super::{SqliteTables, rows};
 use crate::error::Result;
-use crate::features::dead_letters::records::{DeadStats, DeadTables};
+use crate::features::dead_letters::records::{COUNTED_AS, DeadStats, DeadTables};
 use crate::kernel::job::Body;
 use crate::store::row::Section;
 
@@ -16,6 +18,18 @@ impl SqliteTables {
 }
 
 impl DeadTables for SqliteTables {
+    fn add_dead(&mut self, queue: i64, delta: i64) -> Result<()> {
+        self.execute(sql!("add_count"), params![queue, COUNTED_AS, delta]).map(drop)
+    }
+
+    fn dead_count(&mut self) -> Result<usize> {
+        Ok(self.one(sql!("dead_count"), [], |row| Ok(row.get(0)?))?.unwrap_or(0))
+    }
+
+    fn dead_drift(&mut self) -> Result<Vec<(i64, i64)>> {
+        self.all(sql!("dead_drift"), [], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     fn dead_stats(&mut self, tenant: Option<i64>) -> Result<DeadStats> {
         let mut totals = self.statement(sql!("dead_totals"))?;
         let (total, oldest_at, newest_at) = totals.query_row([tenant], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;

@@ -335,6 +335,12 @@ pub const DAMAGES: &[(&str, &str, &str, &str)] = &[
     ("train_cars", "have a place", "DELETE FROM train_cars WHERE position = 2", "DELETE FROM ojs_train_cars WHERE position = 2"),
     (
         "dead_letters",
+        "lacks",
+        "UPDATE counts SET jobs = jobs + 1 WHERE state = 8",
+        "UPDATE ojs_counts SET jobs = jobs + 1 WHERE state = 8",
+    ),
+    (
+        "dead_letters",
         "state",
         "UPDATE jobs SET flags = flags | 1 WHERE state = 4",
         "UPDATE ojs_runs SET flags = flags | 1 WHERE state = 4",

@@ -778,6 +778,31 @@ final class Operations {
         public Map<String, Object> cancelBulkOperation(String id) {
             return run(Operation.whole("POST", Operation.place("/admin/bulk/{id}/cancel", id), Map.of()));
         }
+
+        /**
+         * The relays that send rows of outboxes to this server, with what each of them said last. An item has
+         * {@code id}, {@code name}, {@code tenant_id}, {@code database} (its kind), {@code outbox} (the table),
+         * {@code state} ({@code running}; {@code stuck} while a row has waited for more than a minute; {@code
+         * silent} after 20 seconds without a heartbeat), {@code leading} (whether it is the one that sends),
+         * {@code waiting} (rows, with {@code waiting_relation}: {@code gte} when there are more than were
+         * counted), {@code oldest_waiting_ms}, {@code parked} (rows that the server has refused for good), {@code
+         * sent} since its start, {@code sent_per_minute}, {@code error} (what holds it up), {@code
+         * first_heartbeat_at} and {@code last_heartbeat_at}. {@code summary} counts the relays by state. A relay
+         * that stops is forgotten at once, a silent one after 15 minutes. At most 200 of a tenant are kept, and
+         * 1,000 in all.
+         *
+         * @param state only relays in this state: {@code running}, {@code stuck} or {@code silent}; null: not said
+         * @param page the page, from 1; null: not said
+         * @param perPage the most relays on the page, 1 to 100; 20 without it; null: not said
+         */
+        public List<Map<String, Object>> listRelays(String state, Integer page, Integer perPage) {
+            return run(Operation.list("GET", Operation.query("/admin/relays", Operation.members("state", state, "page", page, "per_page", perPage)), null, "items", Members::of));
+        }
+
+        /** The same without what may be left out. */
+        public List<Map<String, Object>> listRelays() {
+            return listRelays(null, null, null);
+        }
     }
 
     /** The methods of {@link Bulk}. */

@@ -125,5 +125,6 @@ final class OperationCalls {
             client -> client.getBulkOperation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 30000),
             client -> client.pauseBulkOperation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
             client -> client.resumeBulkOperation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
-            client -> client.cancelBulkOperation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"));
+            client -> client.cancelBulkOperation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.listRelays("stuck", 2, 50));
 }

@@ -659,6 +659,23 @@ public abstract class Operations internal constructor() : Requests() {
     public suspend fun cancelBulkOperation(operationId: String): Map<String, Any?> =
         run("POST", at("admin", "bulk", operationId, "cancel"), emptyMap<String, Any?>(), Reply.whole)
 
+    /**
+     * The relays that send rows of outboxes to this server, with what each of them said last. An item has `id`, `name`,
+     * `tenant_id`, `database` (its kind), `outbox` (the table), `state` (`running`; `stuck` while a row has waited for more
+     * than a minute; `silent` after 20 seconds without a heartbeat), `leading` (whether it is the one that sends), `waiting`
+     * (rows, with `waiting_relation`: `gte` when there are more than were counted), `oldest_waiting_ms`, `parked` (rows that
+     * the server has refused for good), `sent` since its start, `sent_per_minute`, `error` (what holds it up),
+     * `first_heartbeat_at` and `last_heartbeat_at`. `summary` counts the relays by state. A relay that stops is forgotten at
+     * once, a silent one after 15 minutes. At most 200 of a tenant are kept, and 1,000 in all.
+     *
+     * @param state only relays in this state: `running`, `stuck` or `silent`
+     * @param page the page, from 1
+     * @param perPage the most relays on the page, 1 to 100; 20 without it
+     * @throws OjsException InvalidRequest
+     */
+    public suspend fun listRelays(state: String? = null, page: Int? = null, perPage: Int? = null): List<Map<String, Any?>> =
+        run("GET", query(at("admin", "relays"), given("state" to state, "page" to page, "per_page" to perPage)), null, Reply.list("items"))
+
 }
 
 /** The generated methods of `client.bulk`. */

@@ -120,4 +120,5 @@ internal val operationCalls: List<suspend (OjsClient) -> Any?> = listOf(
     { client -> client.pauseBulkOperation(operationId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
     { client -> client.resumeBulkOperation(operationId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
     { client -> client.cancelBulkOperation(operationId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+    { client -> client.listRelays(state = "stuck", page = 2, perPage = 50) },
 )
