@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { launch, open, settled, visit } from './lib/browser.mjs';
+import { HOSTILE } from './lib/seed.mjs';
 import { Server } from './lib/server.mjs';
 
 let browser; let server; let receiver; let base;
@@ -107,7 +108,7 @@ test('the key / goes to the search of the screen; without one, to the jobs', () 
 }));
 
 test('a relay that is stuck says what holds it up, and the list follows it without an event', async () => {
-  const say = (more) => server.post('/relays/beat', { id: 'r1', name: 'shop-1', database: 'mysql',
+  const say = (more) => server.post('/relays/beat', { id: 'r1', name: HOSTILE, database: 'mysql',
     outbox: 'ojs_outbox', ...more });
   await say({ waiting: 10_000, waiting_more: true, oldest_waiting_ms: 90_000, error: 'no route to the server' });
   await on('#/outbox', async (page) => {

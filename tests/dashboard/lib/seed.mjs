@@ -58,5 +58,5 @@ export async function relays(server) {
     leading: true, waiting: 12, oldest_waiting_ms: 340, sent: 48_210 });
   await server.post('/relays/beat', { id: '815-0193', name: 'billing-2', database: 'mysql', outbox: 'ojs_outbox',
     waiting: 10_000, waiting_more: true, oldest_waiting_ms: 754_000, parked: 2, sent: 1377,
-    error: HOSTILE });
+    error: 'cannot connect to https://jobs.example.com' });
 }
