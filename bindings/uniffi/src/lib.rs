@@ -7,6 +7,7 @@
 
 pub mod client;
 pub mod error;
+pub mod frames;
 pub mod functions;
 pub mod outbox;
 pub mod server;

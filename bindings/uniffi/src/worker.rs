@@ -1,5 +1,5 @@
 //! Workers: pull jobs, bring outcomes back.
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use ojs::dispatch::CancelReason;
@@ -29,6 +29,8 @@ pub struct CoreWorker {
     host: Arc<HostDispatch>,
     options: WorkerOptions,
     handle: OnceLock<WorkerHandle>,
+    /// A frame that was too large for the memory that the host gave for it.
+    pub(crate) kept: Mutex<Option<Vec<u8>>>,
 }
 
 /// A running job that should stop.
@@ -73,7 +75,7 @@ impl CoreWorker {
             let options = settings.options()?;
             let host = HostDispatch::new(&[LaneKind::EventLoop], routes, options.concurrency);
             let link = Arc::clone(&client.link);
-            Ok(Self { owner: Owner::current(), link, host, options, handle: OnceLock::new() })
+            Ok(Self { owner: Owner::current(), link, host, options, handle: OnceLock::new(), kept: Mutex::default() })
         })
     }
 
@@ -97,16 +99,7 @@ impl CoreWorker {
     /// # Errors
     /// Not started.
     pub fn pull(&self, max: u32) -> Result<Vec<u8>, CoreError> {
-        enter("worker_pull", || {
-            self.running()?;
-            loop {
-                match self.host.pull(LANE, usize::try_from(max.max(1)).unwrap_or(1), Wait::Forever)? {
-                    Pull::Jobs(jobs) => return frame::pack_jobs(&jobs),
-                    Pull::TimedOut | Pull::Unblocked => {}
-                    Pull::Closed => return Ok(Vec::new()),
-                }
-            }
-        })
+        enter("worker_pull", || self.next_frame(max))
     }
 
     /// Running jobs that should stop, at most `max`, each once; waits until there is one. Empty when the worker is
@@ -137,13 +130,7 @@ impl CoreWorker {
     /// # Errors
     /// A frame of another form; then nothing was done.
     pub fn complete(&self, outcomes: &[u8], busy_us: u64) -> Result<u64, CoreError> {
-        enter("worker_complete", || {
-            let answers = frame::read_outcomes(outcomes)?;
-            if busy_us > 0 {
-                self.host.observe(LANE, answers.len(), Duration::from_micros(busy_us));
-            }
-            Ok(u64::try_from(self.host.complete(answers)?).unwrap_or(u64::MAX))
-        })
+        enter("worker_complete", || self.take_outcomes(outcomes, busy_us))
     }
 
     /// Extends the lease of a job now; the answer is why its handler should stop, 0 when it should not.
@@ -253,6 +240,12 @@ impl CoreWorker {
         self.handle.get().map_or(0, |_| phase_number(self.host.current_phase()) + 1)
     }
 
+    /// Where it is in memory until it is freed, for the functions of [`frames`](crate::frames).
+    pub fn address(&self) -> u64 {
+        // No platform of this library has wider addresses.
+        std::ptr::from_ref(self).expose_provenance() as u64
+    }
+
     /// Its name on the server; empty before the start.
     pub fn id(&self) -> String {
         self.handle.get().map(|handle| handle.id().to_owned()).unwrap_or_default()
@@ -260,6 +253,27 @@ impl CoreWorker {
 }
 
 impl CoreWorker {
+    /// See [`pull`](Self::pull).
+    pub(crate) fn next_frame(&self, max: u32) -> Result<Vec<u8>, AbiError> {
+        self.running()?;
+        loop {
+            match self.host.pull(LANE, usize::try_from(max.max(1)).unwrap_or(1), Wait::Forever)? {
+                Pull::Jobs(jobs) => return frame::pack_jobs(&jobs),
+                Pull::TimedOut | Pull::Unblocked => {}
+                Pull::Closed => return Ok(Vec::new()),
+            }
+        }
+    }
+
+    /// See [`complete`](Self::complete).
+    pub(crate) fn take_outcomes(&self, outcomes: &[u8], busy_us: u64) -> Result<u64, AbiError> {
+        let answers = frame::read_outcomes(outcomes)?;
+        if busy_us > 0 {
+            self.host.observe(LANE, answers.len(), Duration::from_micros(busy_us));
+        }
+        Ok(u64::try_from(self.host.complete(answers)?).unwrap_or(u64::MAX))
+    }
+
     fn running(&self) -> Result<&WorkerHandle, AbiError> {
         self.owner.check("a worker")?;
         self.handle.get().ok_or_else(|| AbiError::invalid("the worker has not been started"))

@@ -9,7 +9,6 @@ import java.util.concurrent.locks.LockSupport
 import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.thread
 import kotlin.concurrent.withLock
-import org.openjobspec.kotlin.core.CoreWorker
 
 /**
  * Outcomes on their way to the core, as many in one call as there are: a call by JNA costs more than a short handler.
@@ -20,7 +19,7 @@ import org.openjobspec.kotlin.core.CoreWorker
  * @param broken told that outcomes cannot be handed in
  */
 internal class Completions(
-    private val core: CoreWorker,
+    private val passage: Passage,
     private val handedIn: (Int) -> Unit,
     private val broken: (Throwable) -> Unit,
 ) {
@@ -36,9 +35,9 @@ internal class Completions(
     private var closed = false
     private lateinit var carrier: Thread
 
-    fun start() {
+    fun start(worker: String) {
         // A daemon: the thread that pulls keeps the process alive.
-        carrier = thread(name = "ojs-outcomes-${core.id()}", isDaemon = true, block = ::carry)
+        carrier = thread(name = "ojs-outcomes-$worker", isDaemon = true, block = ::carry)
     }
 
     /** Keeps an outcome, and how long its handler took, until [handIn] or [handInSoon] is called. */
@@ -103,7 +102,7 @@ internal class Completions(
     private fun handIn(batch: List<Outcome>) {
         buffer = Frames.outcomes(batch, buffer) // it may have grown
         try {
-            Core.call { core.complete(buffer, (busy.sumThenReset() / 1000).toULong()) }
+            passage.complete(buffer, busy.sumThenReset() / 1000)
         } catch (e: OjsException) {
             // One of them is wrong, and nothing was done: only that one fails.
             batch.forEach(::alone)
@@ -113,10 +112,10 @@ internal class Completions(
 
     private fun alone(outcome: Outcome) {
         try {
-            Core.call { core.complete(Frames.outcomes(listOf(outcome)), 0u) }
+            passage.complete(Frames.outcomes(listOf(outcome)), 0)
         } catch (refusal: OjsException) {
             try {
-                Core.call { core.complete(Frames.outcomes(listOf(Outcome.unreadable(outcome.token, refusal))), 0u) }
+                passage.complete(Frames.outcomes(listOf(Outcome.unreadable(outcome.token, refusal))), 0)
             } catch (e: OjsException) {
                 LOG.log(Level.ERROR, "an outcome was not accepted; the job comes back when its lease ends", e)
             }

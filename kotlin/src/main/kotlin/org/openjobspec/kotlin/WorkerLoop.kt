@@ -30,7 +30,8 @@ internal class WorkerLoop(
 ) {
     private val scope = CoroutineScope(SupervisorJob() + dispatcher + CoroutineName("ojs-worker"))
     private val slots = Semaphore(concurrency)
-    private val completions = Completions(core, slots::release) { error ->
+    private val passage = Passage(core)
+    private val completions = Completions(passage, slots::release) { error ->
         broken(error)
         slots.release(concurrency) // the thread that pulls goes on, and learns that the core is over
     }
@@ -51,7 +52,7 @@ internal class WorkerLoop(
         } catch (e: IllegalStateException) { // the process ends already
             core.stop(0u)
         }
-        completions.start()
+        completions.start(core.id())
         // Not a daemon: a process with a worker stays.
         thread(name = "ojs-worker-${core.id()}", block = ::pull)
         thread(name = "ojs-cancel-${core.id()}", isDaemon = true, block = ::listen)
@@ -62,7 +63,7 @@ internal class WorkerLoop(
             while (true) {
                 slots.acquireUninterruptibly()
                 val free = 1 + slots.drainPermits()
-                val frame = Core.call { core.pull(free.coerceAtMost(BATCH).toUInt()) }
+                val frame = passage.pull(free.coerceAtMost(BATCH))
                 if (frame.isEmpty()) break
                 val jobs = Frames.jobs(frame)
                 slots.release(free - jobs.size)
