@@ -1,4 +1,6 @@
 //! Push delivery: which endpoint gets which job, and that the rules for claims hold as for workers that fetch.
+use std::collections::{BTreeMap, BTreeSet};
+
 use ojs_model::JobState;
 use serde_json::json;
 
@@ -12,6 +14,7 @@ crate::on_every_store!(
     jobs_are_shared_by_weight,
     hints_of_a_job_choose_the_endpoint_where_it_says_so,
     a_full_endpoint_holds_up_no_other_of_the_queue,
+    full_endpoints_take_the_next_jobs_until_none_are_left,
     cars_of_a_train_are_sent_one_after_the_other,
     a_concurrency_key_holds_for_push,
     a_suspended_tenant_is_sent_nothing,
@@ -91,6 +94,45 @@ async fn a_full_endpoint_holds_up_no_other_of_the_queue(b: Bench) {
     created(&b, &json!({"endpoint": quick.url(), "job_types": ["u"], "queues": ["q"]})).await;
     let behind = b.enqueue(r#"{"type":"u","args":[],"options":{"queue":"q"}}"#).await;
     assert_eq!(quick.next().await.header("x-ojs-job-id"), behind.to_string());
+}
+
+/// Two endpoints with room for two jobs each, and a long line: whoever ends a job gets the next one, and none gets a
+/// third. When the line is empty, new jobs are sent as soon as they come.
+async fn full_endpoints_take_the_next_jobs_until_none_are_left(b: Bench) {
+    let (mut one, mut other) = (Endpoint::new(vec![completed()]).await, Endpoint::new(vec![completed()]).await);
+    for _ in 0..60 {
+        b.job().await;
+    }
+    for endpoint in [&one, &other] {
+        register(&b, &endpoint.url(), json!({"max_concurrency": 2})).await;
+    }
+    completed_in_all(&b, 60).await;
+    b.job().await;
+    b.job().await;
+    completed_in_all(&b, 62).await;
+    let mut sent = BTreeSet::new();
+    while let Some(request) = one.taken().or_else(|| other.taken()) {
+        assert!(sent.insert(request.header("x-ojs-job-id").to_owned()), "sent twice: {request:?}");
+    }
+    assert_eq!(sent.len(), 62);
+    let held = b.events(ojs_engine::EventFilter::default()).await.0;
+    let mut active: BTreeMap<String, i64> = BTreeMap::new();
+    let mut holders: BTreeMap<String, String> = BTreeMap::new();
+    for event in held {
+        let data: serde_json::Value = serde_json::from_str(&event.data).unwrap();
+        match event.name.as_str() {
+            "job.started" => {
+                let worker = data["worker_id"].as_str().unwrap().to_owned();
+                let jobs = active.entry(worker.clone()).or_default();
+                *jobs += 1;
+                assert!(*jobs <= 2, "{worker} holds {jobs} jobs");
+                holders.insert(event.subject.clone(), worker);
+            }
+            "job.completed" => *active.get_mut(&holders[&event.subject]).unwrap() -= 1,
+            _ => {}
+        }
+    }
+    assert_eq!(active.into_values().collect::<Vec<_>>(), [0, 0]);
 }
 
 async fn cars_of_a_train_are_sent_one_after_the_other(b: Bench) {

@@ -1,12 +1,12 @@
 //! Claims for endpoints: as those of workers, but the holder of each job is chosen when it is found.
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ojs_model::Timestamp;
 
 use super::delivery::Delivery;
 use super::health::Room;
-use super::line::{Line, Shut, Strides};
+use super::line::{Choice, Line, Shut, Strides};
 use super::pattern::fits;
 use super::records::{EndpointRow, PushTables};
 use super::routing::Job;
@@ -35,6 +35,8 @@ pub(crate) struct ClaimDeliveries {
     pub(crate) count: usize,
     /// As many as the endpoints have room for, as far as the node knows.
     pub(crate) room: usize,
+    /// The places of endpoints that have room although the node holds them for full: jobs of theirs have just ended.
+    pub(crate) freed: BTreeSet<usize>,
     /// The time by which the node knows which endpoints have room.
     pub(crate) now: i64,
 }
@@ -46,8 +48,8 @@ pub(crate) struct Claimed {
     pub(crate) deliveries: Vec<(usize, Delivery)>,
     /// Endpoints that were found to take nothing now.
     pub(crate) shut: Vec<(usize, Shut)>,
-    /// What endpoints have got so far.
-    pub(crate) strides: Strides,
+    /// Endpoints that were chosen among several.
+    pub(crate) choices: Vec<Choice>,
     /// When to look again, if nothing happens before.
     pub(crate) next_at: Option<i64>,
     /// The time of the transaction.
@@ -59,7 +61,7 @@ impl Command for ClaimDeliveries {
 
     fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<Claimed> {
         let now = transaction.now;
-        let mut chooser = Chooser { line: &self.line, strides: self.line.strides().clone(), gates: HashMap::new() };
+        let mut chooser = Chooser::new(&self.line);
         let mut jobs = Vec::new();
         transaction.retry_at = None;
         if transaction.tables.maintenance()?.is_none()
@@ -92,7 +94,7 @@ impl Command for ClaimDeliveries {
 impl ClaimDeliveries {
     /// The claim for the types that endpoints with room take; `None` when there are no such types.
     fn claim(&self, transaction: &mut Transaction<'_>) -> Applied<Option<Claim>> {
-        let wanted = self.line.wanted(self.now);
+        let wanted = self.line.wanted(self.now, &self.freed);
         let mut types: Vec<String> = Vec::new();
         if !wanted.globs.contains("*") {
             types.extend(wanted.names);
@@ -123,6 +125,7 @@ struct Gate {
 struct Chooser<'l> {
     line: &'l Line,
     strides: Strides,
+    choices: Vec<Choice>,
     /// Those that were looked at, by their places; `None` for one that is gone or was changed.
     gates: HashMap<usize, Option<Gate>>,
 }
@@ -144,7 +147,14 @@ impl Assign for Chooser<'_> {
                 candidates.push((place, weight));
             }
         }
-        let chosen = self.strides.next(row.job_type_id, &candidates);
+        let chosen = match candidates.as_slice() {
+            [(only, _)] => Some(*only),
+            several => {
+                let choice = self.strides.next(row.job_type_id, several);
+                self.choices.extend(choice);
+                choice.map(|choice| choice.place)
+            }
+        };
         let gate = chosen.and_then(|place| self.gates.get_mut(&place)?.as_mut());
         Ok(gate.map(|gate| {
             gate.free = gate.free.saturating_sub(1);
@@ -153,7 +163,11 @@ impl Assign for Chooser<'_> {
     }
 }
 
-impl Chooser<'_> {
+impl<'l> Chooser<'l> {
+    fn new(line: &'l Line) -> Self {
+        Self { line, strides: line.strides().clone(), choices: Vec::new(), gates: HashMap::new() }
+    }
+
     fn gate(&mut self, tables: &mut dyn Tables, now: Timestamp, place: usize) -> Result<Option<&mut Gate>, StoreError> {
         if !self.gates.contains_key(&place) {
             let gate = self.look(tables, now, place)?;
@@ -238,6 +252,6 @@ impl Chooser<'_> {
             next_at = Some(next_at.map_or(at, |earlier| earlier.min(at)));
             self.call_others(transaction, *place, now.as_millis())?;
         }
-        Ok(Claimed { deliveries, shut, strides: self.strides, next_at, now })
+        Ok(Claimed { deliveries, shut, choices: self.choices, next_at, now })
     }
 }

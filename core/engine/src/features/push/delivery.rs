@@ -19,6 +19,8 @@ const PREFIX: &str = "del_";
 const USER_AGENT: &str = "OJS-Push/1.0";
 /// Bytes of an answer that are read: a result, and what is beside it.
 pub(super) const ANSWER_BYTES: usize = MAX_RESULT_BYTES + 64 * 1024;
+/// Bytes of a body beside the text that the client has sent, as a rule.
+const FRAME_BYTES: usize = 640;
 /// Bits of an id that hold the lease token: what a UUID has behind its variant.
 const LEASE_BITS: u128 = (1 << 62) - 1;
 
@@ -54,11 +56,6 @@ impl Delivery {
         delivery_id(self.at, self.job.row.lease)
     }
 
-    /// What is sent, in the form of "Serverless Integration", section 2.2.
-    pub(crate) fn body(&self, id: &str) -> String {
-        body(&self.envelope(), &self.endpoint, id)
-    }
-
     /// The job as a fetch hands it out.
     pub(crate) fn envelope(&self) -> String {
         let mut job = String::with_capacity(1_024);
@@ -69,15 +66,20 @@ impl Delivery {
     /// Its request, stamped and signed.
     pub(crate) fn post(&self) -> Post {
         let id = self.id();
-        let mut post = post(&self.endpoint, &id, self.body(&id), self.at);
+        let room = FRAME_BYTES + self.job.body.text.len();
+        let body = body(&self.endpoint, &id, room, |body| render::leased(body, &self.job));
+        let mut post = post(&self.endpoint, &id, body, self.at);
         add(&mut post.headers, "x-ojs-job-id", &self.job.row.id.to_string());
         post
     }
 }
 
-/// The body of a delivery around the text of its job.
-pub(crate) fn body(job: &str, endpoint: &EndpointRow, id: &str) -> String {
-    let mut body = format!("{{\"job\":{job}");
+/// The body of a delivery, in the form of "Serverless Integration", section 2.2, around its job, which `job` appends.
+/// There is room for so many bytes at first.
+pub(crate) fn body(endpoint: &EndpointRow, id: &str, room: usize, job: impl FnOnce(&mut String)) -> String {
+    let mut body = String::with_capacity(room);
+    body.push_str("{\"job\":");
+    job(&mut body);
     push_text(&mut body, "worker_id", &endpoint.worker_id());
     push_text(&mut body, "delivery_id", id);
     body.push('}');

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit};
+use tokio_util::sync::CancellationToken;
 
 use super::pattern::{fits, is_glob};
 use super::records::EndpointRow;
@@ -27,7 +28,7 @@ pub(crate) struct Target {
     closed_until: AtomicI64,
     /// It holds as many jobs as it may.
     full: AtomicBool,
-    /// Jobs of it that this node has settled.
+    /// Jobs that this node has settled, without those whose room was claimed in the same transaction.
     ended: AtomicU64,
     /// Jobs that this node has claimed for it and not settled yet.
     sending: AtomicUsize,
@@ -66,7 +67,17 @@ impl Target {
         !self.full.load(Ordering::SeqCst) && self.closed_until.load(Ordering::SeqCst) <= now
     }
 
-    /// Jobs of it that this node has settled so far.
+    /// Whether it takes jobs, but holds as many as it may, as far as this node knows: there may be more for it.
+    pub(crate) fn is_filled(&self, now: i64) -> bool {
+        self.full.load(Ordering::SeqCst) && self.closed_until.load(Ordering::SeqCst) <= now
+    }
+
+    /// Whether it takes jobs of one queue only. Those of several queues claim in turn when it has room.
+    pub(crate) fn has_one_line(&self) -> bool {
+        self.lines().iter().filter(|line| line.strong_count() > 0).take(2).count() == 1
+    }
+
+    /// Times that jobs of it have made room which other jobs have not taken yet.
     pub(crate) fn ended(&self) -> u64 {
         self.ended.load(Ordering::SeqCst)
     }
@@ -92,7 +103,7 @@ impl Target {
         most.saturating_sub(self.sending.load(Ordering::SeqCst))
     }
 
-    /// One of its jobs has ended: claims that found it full look again.
+    /// One of its jobs has ended, and no other has taken its place: claims that found it full look again.
     pub(crate) fn has_room(&self) {
         self.ended.fetch_add(1, Ordering::SeqCst);
         if self.full.swap(false, Ordering::SeqCst) {
@@ -125,6 +136,10 @@ impl Target {
 /// Jobs on their way to an endpoint, until their outcomes are written or a queue has taken them.
 #[derive(Debug)]
 pub(crate) struct Flight {
+    /// Where they come from.
+    pub(crate) line: Arc<Line>,
+    /// The place of their endpoint in the line.
+    pub(crate) place: usize,
     /// Where they go.
     pub(crate) target: Arc<Target>,
     /// One for each job.
@@ -132,15 +147,39 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    pub(crate) fn new(target: &Arc<Target>, permits: OwnedSemaphorePermit) -> Self {
+    /// `None` for a place that the line does not have.
+    pub(crate) fn new(line: &Arc<Line>, place: usize, permits: OwnedSemaphorePermit) -> Option<Self> {
+        let target = Arc::clone(line.targets.get(place)?);
         target.sending.fetch_add(permits.num_permits(), Ordering::SeqCst);
-        Self { target: Arc::clone(target), permits }
+        Some(Self { line: Arc::clone(line), place, target, permits })
     }
 
     /// One of the jobs, which ends by itself.
     pub(crate) fn split(&mut self) -> Option<Self> {
         let permits = self.permits.split(1)?;
-        Some(Self { target: Arc::clone(&self.target), permits })
+        Some(Self { line: Arc::clone(&self.line), place: self.place, target: Arc::clone(&self.target), permits })
+    }
+
+    /// Whether other jobs may be claimed in their place by the command that writes their outcomes. Where rules give
+    /// jobs to some endpoints only, a claim of so few jobs may find none.
+    pub(crate) fn is_replaced(&self, now: i64) -> bool {
+        let line = &self.line;
+        self.target.is_filled(now) && !line.has_rules && !line.stop.is_cancelled() && self.target.has_one_line()
+    }
+
+    /// They have ended. Other jobs take over their permits.
+    pub(crate) fn hand_over(mut self) -> Option<OwnedSemaphorePermit> {
+        let most = self.permits.num_permits();
+        let permits = self.permits.split(most)?;
+        self.target.sending.fetch_sub(most, Ordering::SeqCst);
+        Some(permits)
+    }
+
+    /// They have ended, and their endpoint has room for others.
+    pub(crate) fn leave(self) {
+        let target = Arc::clone(&self.target);
+        drop(self);
+        target.has_room();
     }
 }
 
@@ -161,10 +200,14 @@ pub(crate) struct Line {
     named: HashMap<String, Vec<usize>>,
     /// Those with patterns.
     globs: Vec<(String, usize)>,
+    /// One of them has rules.
+    has_rules: bool,
     /// Called when one of them may have room again.
     pub(crate) called: Arc<Notify>,
     /// What they have got so far.
     pub(crate) strides: Mutex<Strides>,
+    /// Cancelled when no more jobs are claimed for it.
+    pub(crate) stop: CancellationToken,
 }
 
 /// The types that a claim asks for.
@@ -199,7 +242,9 @@ impl Line {
         for target in &targets {
             target.lines().push(Arc::downgrade(&called));
         }
-        Self { queue: queue.to_owned(), targets, named, globs, called, strides: Mutex::default() }
+        let has_rules = targets.iter().any(|target| !target.routing.is_empty());
+        let (strides, stop) = (Mutex::default(), CancellationToken::new());
+        Self { queue: queue.to_owned(), targets, named, globs, has_rules, called, strides, stop }
     }
 
     /// Whether it has these endpoints.
@@ -207,10 +252,13 @@ impl Line {
         self.targets.len() == targets.len() && self.targets.iter().zip(targets).all(|(one, other)| Arc::ptr_eq(one, other))
     }
 
-    /// The types that endpoints with room take at a time.
-    pub(crate) fn wanted(&self, now: i64) -> Types {
+    /// The types that endpoints with room take at a time. Those at the places `freed` have room although they were
+    /// found full.
+    pub(crate) fn wanted(&self, now: i64, freed: &BTreeSet<usize>) -> Types {
         let mut types = Types::default();
-        for target in self.targets.iter().filter(|target| target.is_open(now)) {
+        let is_freed = |place: usize, target: &Target| freed.contains(&place) && target.is_filled(now);
+        let has_room = |(place, target): &(usize, &Arc<Target>)| target.is_open(now) || is_freed(*place, target);
+        for (_, target) in self.targets.iter().enumerate().filter(has_room) {
             for pattern in EndpointRow::entries(&target.row.job_types) {
                 let list = if is_glob(pattern) { &mut types.globs } else { &mut types.names };
                 list.insert(pattern.to_owned());
@@ -259,6 +307,11 @@ impl Line {
         self.targets.get(place).map_or(0, |target| target.routing.weight(job, target.row.weight))
     }
 
+    /// For each endpoint, see [`Target::ended`].
+    pub(crate) fn ended(&self) -> Vec<u64> {
+        self.targets.iter().map(|target| target.ended()).collect()
+    }
+
     /// What endpoints have got so far.
     pub(crate) fn strides(&self) -> MutexGuard<'_, Strides> {
         // Each value is whole after every statement.
@@ -280,21 +333,41 @@ struct Passes {
     at: BTreeMap<usize, f64>,
 }
 
+/// An endpoint that was chosen among several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// The type of the job.
+    pub(crate) job_type: i64,
+    /// Its place.
+    pub(crate) place: usize,
+    /// Its weight for the job, which is positive.
+    pub(crate) weight: i64,
+}
+
+impl Passes {
+    /// Where an endpoint stands. One that comes back, or is new, does not make up for what others got meanwhile.
+    fn stands(&self, place: usize) -> f64 {
+        self.at.get(&place).copied().unwrap_or(0.0).max(self.reached)
+    }
+}
+
 impl Strides {
     /// The endpoint that gets the next job of a type, out of places and their weights, which are positive.
-    pub(crate) fn next(&mut self, job_type: i64, candidates: &[(usize, i64)]) -> Option<usize> {
-        if let [(only, _)] = candidates {
-            return Some(*only);
-        }
+    pub(crate) fn next(&mut self, job_type: i64, candidates: &[(usize, i64)]) -> Option<Choice> {
         let passes = self.by_type.entry(job_type).or_default();
-        let (at, reached) = (&passes.at, passes.reached);
-        // An endpoint that comes back, or is new, does not make up for what others got meanwhile.
-        let stands = |place: usize| at.get(&place).copied().unwrap_or(0.0).max(reached);
+        let stands = |place: usize| passes.stands(place);
         let chosen = candidates.iter().min_by(|(one, _), (other, _)| stands(*one).total_cmp(&stands(*other)))?;
-        let start = stands(chosen.0);
+        let choice = Choice { job_type, place: chosen.0, weight: chosen.1 };
+        self.note(&choice);
+        Some(choice)
+    }
+
+    /// Counts a job for the endpoint that has got it.
+    pub(crate) fn note(&mut self, choice: &Choice) {
+        let passes = self.by_type.entry(choice.job_type).or_default();
+        let start = passes.stands(choice.place);
         passes.reached = start;
-        passes.at.insert(chosen.0, start + 1.0 / (chosen.1 as f64));
-        Some(chosen.0)
+        passes.at.insert(choice.place, start + 1.0 / (choice.weight as f64));
     }
 }
 
@@ -318,26 +391,29 @@ mod tests {
         assert_eq!((line.takers("report"), line.takers("x")), (BTreeSet::from([1, 2]), BTreeSet::from([1])));
         assert!(line.targets[1].shut(Shut::Until(50), 0, 49) && line.targets[2].shut(Shut::Full, 0, 49));
         assert!(!line.targets[1].shut(Shut::Until(50), 0, 49), "it was shut before");
-        let types = line.wanted(49);
+        let (none, other) = (BTreeSet::new(), BTreeSet::from([1, 2]));
+        let types = line.wanted(49, &none);
         assert_eq!((types.names.len(), types.globs.len()), (1, 1));
+        let freed = line.wanted(49, &other);
+        assert_eq!((freed.names.len(), freed.globs.len()), (2, 1), "one has room again; the other one still wants a pause");
         line.targets[2].has_room();
         assert!(line.targets[2].shut(Shut::Full, 0, 49), "a job has ended since the claim counted");
-        assert!(line.wanted(50).globs.contains("*") && line.wanted(50).names.contains("report"));
+        assert!(line.wanted(50, &none).globs.contains("*") && line.wanted(50, &none).names.contains("report"));
     }
 
     #[tokio::test]
     async fn a_claim_has_the_room_that_the_jobs_of_this_node_leave() {
-        let line = Line::new("q", vec![target("a"), target("b")]);
+        let line = Arc::new(Line::new("q", vec![target("a"), target("b")]));
         let most = usize::try_from(line.targets[0].row.max_concurrency).unwrap();
         let permits = Arc::new(tokio::sync::Semaphore::new(2 * most));
         let taken = async |jobs: usize| Arc::clone(&permits).acquire_many_owned(u32::try_from(jobs).unwrap()).await.unwrap();
         assert_eq!(line.room(0), 2 * most);
-        let mut flight = Flight::new(&line.targets[0], taken(most).await);
+        let mut flight = Flight::new(&line, 0, taken(most).await).unwrap();
         let one = flight.split().unwrap();
         assert_eq!(line.room(0), most);
         drop(one);
         assert_eq!(line.room(0), most + 1);
-        let other = Flight::new(&line.targets[1], taken(most).await);
+        let other = Flight::new(&line, 1, taken(most).await).unwrap();
         assert!(line.targets[0].shut(Shut::Full, 0, 0));
         assert_eq!(line.room(0), 1, "a claim of one job finds out");
         drop((flight, other));
@@ -352,12 +428,12 @@ mod tests {
         let mut strides = Strides::default();
         let mut got = [0; 3];
         for _ in 0..100 {
-            got[strides.next(1, &[(0, 8), (1, 2)]).unwrap()] += 1;
+            got[strides.next(1, &[(0, 8), (1, 2)]).unwrap().place] += 1;
         }
         assert!((79..=81).contains(&got[0]), "{got:?}");
         got = [0; 3];
         for _ in 0..10 {
-            got[strides.next(1, &[(0, 1), (1, 1), (2, 1)]).unwrap()] += 1;
+            got[strides.next(1, &[(0, 1), (1, 1), (2, 1)]).unwrap().place] += 1;
         }
         assert!(got.iter().all(|jobs| (2..=5).contains(jobs)), "{got:?}");
     }

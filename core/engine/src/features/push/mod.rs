@@ -1,9 +1,9 @@
 //! Push delivery: jobs are sent to endpoints over HTTP ("Serverless Integration", extensions section 17).
 //!
 //! Each endpoint has a worker of its own, whose jobs are claimed as those of any worker; only the request goes in the
-//! other direction. `line` says which endpoints take jobs of a queue, `claim` claims for them, `sender` sends and
-//! settles, `answer` says what an answer means for the job, and `health` what it means for the endpoint. `sqs` is for
-//! queues of Amazon as endpoints.
+//! other direction. `line` says which endpoints take jobs of a queue, `claim` claims for them, `sender` sends,
+//! `outcomes` and `settle` write what has become of jobs and claim the next ones, `answer` says what an answer means
+//! for the job, and `health` what it means for the endpoint. `sqs` is for queues of Amazon as endpoints.
 mod answer;
 mod audit;
 mod claim;
@@ -19,6 +19,7 @@ mod register;
 pub(crate) mod routes;
 mod routing;
 pub(crate) mod sender;
+mod settle;
 mod sqs;
 mod trial;
 

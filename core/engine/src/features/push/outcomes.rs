@@ -1,16 +1,18 @@
 //! Writes what has become of jobs. Outcomes that come while others are written go into the next command together: many
-//! deliveries at a time then cost a command per commit, not one per job.
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+//! deliveries at a time then cost a command per commit, not one per job. The same command claims the jobs that take
+//! their places.
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ojs_model::{ErrorCode, OjsError};
 
+use super::claim::Claimed;
 use super::line::Flight;
-use super::sender::AFTER_FAULT;
+use super::sender::{AFTER_FAULT, Asked, Sender};
+use super::settle::{Freed, Settle, Settled};
 use crate::error::{Refusal, StoreError};
 use crate::kernel::command::{Exchange, Finished, Outcome, OutcomeReport};
 use crate::kernel::job::JobRow;
-use crate::store::seam::Store;
 
 /// A job whose delivery has ended.
 pub(super) struct Ended {
@@ -27,35 +29,27 @@ impl Ended {
         Self { report, until, flight }
     }
 
-    /// Its endpoint has room for another job.
-    fn leave(self) {
-        let target = Arc::clone(&self.flight.target);
-        drop(self);
-        target.has_room();
-    }
-
-    /// Judges what the store says about its outcome; gives it back when it is to be written again.
-    fn judged(self, result: Result<Finished, OjsError>) -> Option<Self> {
+    /// Judges what the store says about its outcome. Returns the flight, which is over, or the whole when it is to be
+    /// written again.
+    fn judged(self, result: Result<Finished, OjsError>) -> Result<Flight, Self> {
         match result {
             // The store has failed at this job alone.
             Err(error) if error.code == ErrorCode::BackendError.as_str() => return self.failed(&error),
             Err(error) => tracing::info!(job = %self.report.job, %error, "push: the answer came too late and changes nothing"),
             Ok(_) => {}
         }
-        self.leave();
-        None
+        Ok(self.flight)
     }
 
-    /// It could not be written; gives it back while its lease may last.
-    fn failed(self, fault: &dyn std::fmt::Debug) -> Option<Self> {
+    /// It could not be written; it is to be written again while its lease may last.
+    fn failed(self, fault: &dyn std::fmt::Debug) -> Result<Flight, Self> {
         let job = self.report.job;
         if Instant::now() < self.until {
             tracing::warn!(?fault, %job, "push: an outcome could not be written; trying again");
-            return Some(self);
+            return Err(self);
         }
         tracing::warn!(?fault, %job, "push: an outcome could not be written; its lease decides");
-        self.leave();
-        None
+        Ok(self.flight)
     }
 }
 
@@ -73,11 +67,11 @@ struct Waiting {
 impl Outcomes {
     /// Writes outcomes, and those that come meanwhile. Returns at once when another task is writing: that one takes
     /// these as well. What the store has failed at is tried again, and delays no other outcome.
-    pub(super) async fn write(&self, mut ended: Vec<Ended>, store: &Weak<dyn Store>) {
+    pub(super) async fn write(&self, mut ended: Vec<Ended>, sender: &Arc<Sender>) {
         while !ended.is_empty() {
             let Some(mut turn) = self.begin(std::mem::take(&mut ended)) else { return };
             while let Some(batch) = turn.next() {
-                ended.extend(write_once(batch, store).await);
+                ended.extend(sender.settle(batch).await);
             }
             drop(turn);
             if !ended.is_empty() {
@@ -128,13 +122,54 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Writes outcomes in one command; returns those that are to be written again.
-async fn write_once(batch: Vec<Ended>, store: &Weak<dyn Store>) -> Vec<Ended> {
-    let Some(store) = store.upgrade() else { return Vec::new() };
-    let outcomes = batch.iter().map(|ended| ended.report.clone()).collect();
-    match store.execute(Exchange { outcomes, claim: None }).await {
-        Ok(exchanged) => batch.into_iter().zip(exchanged.results).filter_map(|(ended, result)| ended.judged(result)).collect(),
-        Err(Refusal::Store(StoreError::Closed)) => Vec::new(),
-        Err(refusal) => batch.into_iter().filter_map(|ended| ended.failed(&refusal)).collect(),
+impl Sender {
+    /// Writes outcomes, and claims jobs in the place of those that end, in one command. Returns outcomes that are to be
+    /// written again.
+    async fn settle(self: &Arc<Self>, batch: Vec<Ended>) -> Vec<Ended> {
+        let Ok(store) = self.store() else { return Vec::new() };
+        let now = (self.parts.now)().as_millis();
+        // At the limit of the node, lines wait for each other's permits: they are not handed on within one line.
+        let flights = batch.iter().map(|ended| &ended.flight).filter(|_| self.has_permits());
+        let freed = Freed::of(flights, now);
+        let asked: Vec<Asked> = freed.iter().map(|freed| Asked::now(&freed.line, now)).collect();
+        let outcomes = batch.iter().map(|ended| ended.report.clone()).collect();
+        let claims = freed.iter().map(|freed| freed.claim(now)).collect();
+        let written = store.execute(Settle { outcomes: Exchange { outcomes, claim: None }, claims }).await;
+        drop(store);
+        let (results, claimed) = match written {
+            Ok(Settled { results, claimed }) => (results, claimed),
+            Err(Refusal::Store(StoreError::Closed)) => return Vec::new(),
+            Err(refusal) => {
+                let failed = batch.into_iter().map(|ended| ended.failed(&refusal));
+                return self.part(failed, Vec::new());
+            }
+        };
+        let judged = batch.into_iter().zip(results).map(|(ended, result)| ended.judged(result));
+        let claims = freed.into_iter().zip(asked).zip(claimed).map(|((freed, asked), claimed)| (freed, asked, claimed));
+        self.part(judged, claims.collect())
+    }
+
+    /// Sends the jobs that were claimed in the place of those that have ended. Returns what is to be written again.
+    fn part(
+        self: &Arc<Self>,
+        ended: impl Iterator<Item = Result<Flight, Ended>>,
+        claims: Vec<(Freed, Asked, Claimed)>,
+    ) -> Vec<Ended> {
+        let (mut flights, mut again) = (Vec::new(), Vec::new());
+        for ended in ended {
+            match ended {
+                Ok(flight) => flights.push(flight),
+                Err(ended) => again.push(ended),
+            }
+        }
+        for (freed, asked, claimed) in claims {
+            let shut = claimed.shut.iter().map(|(place, _)| *place).collect();
+            if let Some(permits) = freed.take_over(&mut flights) {
+                self.take(&freed.line, claimed, &asked, permits);
+            }
+            freed.call(&shut);
+        }
+        flights.into_iter().for_each(Flight::leave);
+        again
     }
 }

@@ -61,8 +61,8 @@ pub(crate) struct Parts {
 }
 
 /// What the tasks of a node share.
-struct Sender {
-    parts: Parts,
+pub(super) struct Sender {
+    pub(super) parts: Parts,
     permits: Arc<Semaphore>,
     outcomes: Outcomes,
     flights: TaskTracker,
@@ -108,8 +108,13 @@ pub(crate) async fn run(parts: Parts) {
 }
 
 impl Sender {
-    fn store(&self) -> Applied<Arc<dyn Store>> {
+    pub(super) fn store(&self) -> Applied<Arc<dyn Store>> {
         self.parts.store.upgrade().ok_or_else(|| StoreError::Closed.into())
+    }
+
+    /// Whether it may have more deliveries under way.
+    pub(super) fn has_permits(&self) -> bool {
+        self.permits.available_permits() > 0
     }
 
     /// Reads the endpoints, and starts and ends the tasks of queues accordingly.
@@ -137,15 +142,17 @@ impl Sender {
             if served.lines.get(&queue).is_some_and(|(line, _)| line.has(&targets)) {
                 continue;
             }
-            let (line, stop) = (Arc::new(Line::new(&queue, targets)), CancellationToken::new());
-            self.flights.spawn(Arc::clone(self).serve(Arc::clone(&line), stop.clone()));
-            served.lines.insert(queue, (line, stop.drop_guard()));
+            let line = Arc::new(Line::new(&queue, targets));
+            self.flights.spawn(Arc::clone(self).serve(Arc::clone(&line)));
+            let stop = line.stop.clone().drop_guard();
+            served.lines.insert(queue, (line, stop));
         }
         Ok(())
     }
 
     /// Claims jobs of a queue and sends them, until it is stopped.
-    async fn serve(self: Arc<Self>, line: Arc<Line>, stop: CancellationToken) {
+    async fn serve(self: Arc<Self>, line: Arc<Line>) {
+        let stop = &line.stop;
         // Registered before the first look: a job that arrives in between is not missed.
         let registration = self.parts.wakeups.register_picky(std::slice::from_ref(&line.queue));
         let mut empty = EMPTY_PAUSES.0;
@@ -166,7 +173,7 @@ impl Sender {
                 }
             };
             let next = tokio::time::Instant::now() + empty;
-            self.wait(&line, &registration, pause, &stop).await;
+            self.wait(&line, &registration, pause).await;
             tokio::select! {
                 () = tokio::time::sleep_until(next) => empty = empty.saturating_mul(2).min(EMPTY_PAUSES.1),
                 () = stop.cancelled() => return,
@@ -175,19 +182,19 @@ impl Sender {
     }
 
     /// Waits for a reason to look at a queue again.
-    async fn wait(&self, line: &Line, registration: &Registration, pause: Duration, stop: &CancellationToken) {
+    async fn wait(&self, line: &Line, registration: &Registration, pause: Duration) {
         tokio::select! {
             () = registration.woken() => {}
             () = line.called.notified() => {}
             () = tokio::time::sleep(pause) => line.ask_again(),
-            () = stop.cancelled() => {}
+            () = line.stop.cancelled() => {}
         }
     }
 
     /// Claims once and sends what it has got.
     async fn look(self: &Arc<Self>, line: &Arc<Line>) -> Applied<Look> {
         let now = (self.parts.now)().as_millis();
-        if line.wanted(now).is_empty() {
+        if line.wanted(now, &BTreeSet::new()).is_empty() {
             return Ok(Look::Wait(line.opens_in(now).unwrap_or(FALLBACK).min(FALLBACK)));
         }
         let Ok(mut permits) = Arc::clone(&self.permits).acquire_owned().await else { return Err(StoreError::Closed.into()) };
@@ -195,44 +202,59 @@ impl Sender {
         if let Ok(more) = Arc::clone(&self.permits).try_acquire_many_owned(u32::try_from(more).unwrap_or(0)) {
             permits.merge(more);
         }
-        // Before the claim counts: a job that ends from here on may have made room that it did not see.
-        let ended: Vec<u64> = line.targets.iter().map(|target| target.ended()).collect();
-        let asked_at = now;
+        let asked = Asked::now(line, now);
         let (count, room) = (permits.num_permits(), line.room(now));
-        let claim = ClaimDeliveries { line: Arc::clone(line), count, room, now };
-        let Claimed { deliveries, shut, strides, next_at, now } = self.store()?.execute(claim).await?;
-        *line.strides() = strides;
-        let mut is_news = !deliveries.is_empty();
-        for (place, why) in shut {
-            if let Some((target, ended)) = line.targets.get(place).zip(ended.get(place)) {
-                is_news |= target.shut(why, *ended, asked_at);
-            }
-        }
-        self.dispatch(line, deliveries, permits);
-        if is_news {
+        let claim = ClaimDeliveries { line: Arc::clone(line), count, room, freed: BTreeSet::new(), now };
+        let claimed = self.store()?.execute(claim).await?;
+        let pause = claimed.next_at.map(|at| Duration::from_millis(Timestamp::from_millis(at).millis_since(claimed.now)));
+        if self.take(line, claimed, &asked, permits) {
             return Ok(Look::Again);
         }
-        let pause = next_at.map(|at| Duration::from_millis(Timestamp::from_millis(at).millis_since(now)));
         Ok(Look::Wait(pause.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN)))
     }
 
+    /// Sends what a claim has got, and notes what it has found out about endpoints. Returns whether another claim would
+    /// find something else.
+    pub(super) fn take(
+        self: &Arc<Self>,
+        line: &Arc<Line>,
+        claimed: Claimed,
+        asked: &Asked,
+        permits: OwnedSemaphorePermit,
+    ) -> bool {
+        let Claimed { deliveries, shut, choices, .. } = claimed;
+        if !choices.is_empty() {
+            let mut strides = line.strides();
+            choices.iter().for_each(|choice| strides.note(choice));
+        }
+        let mut is_news = !deliveries.is_empty();
+        for (place, why) in shut {
+            if let Some((target, ended)) = line.targets.get(place).zip(asked.ended.get(place)) {
+                is_news |= target.shut(why, *ended, asked.at);
+            }
+        }
+        self.dispatch(line, deliveries, permits);
+        is_news
+    }
+
     /// Starts a task for each delivery, and one for each batch of deliveries to a queue.
-    fn dispatch(self: &Arc<Self>, line: &Line, deliveries: Vec<(usize, Delivery)>, mut permits: OwnedSemaphorePermit) {
+    fn dispatch(self: &Arc<Self>, line: &Arc<Line>, deliveries: Vec<(usize, Delivery)>, mut permits: OwnedSemaphorePermit) {
         let mut queued: BTreeMap<usize, Vec<Delivery>> = BTreeMap::new();
         for (place, delivery) in deliveries {
             let Some(target) = line.targets.get(place) else { continue };
             if target.queue.is_some() {
                 queued.entry(place).or_default().push(delivery);
-            } else if let Some(permit) = permits.split(1) {
-                self.flights.spawn(Arc::clone(self).deliver(Flight::new(target, permit), delivery));
+            } else if let Some(flight) = permits.split(1).and_then(|permit| Flight::new(line, place, permit)) {
+                self.flights.spawn(Arc::clone(self).deliver(flight, delivery));
             }
         }
         for (place, deliveries) in queued {
             let Some(target) = line.targets.get(place) else { continue };
             let Some(queue) = &target.queue else { continue };
             for batch in batches(queue, deliveries) {
-                let Some(permit) = permits.split(batch.deliveries.len()) else { continue };
-                self.flights.spawn(Arc::clone(self).send_batch(Flight::new(target, permit), batch));
+                let permits = permits.split(batch.deliveries.len());
+                let Some(flight) = permits.and_then(|permits| Flight::new(line, place, permits)) else { continue };
+                self.flights.spawn(Arc::clone(self).send_batch(flight, batch));
             }
         }
     }
@@ -256,7 +278,7 @@ impl Sender {
             }
         }
         drop(flight);
-        self.outcomes.write(ended, &self.parts.store).await;
+        self.outcomes.write(ended, &self).await;
     }
 
     /// One delivery. Its job is active under a lease; nothing of it is kept here.
@@ -273,7 +295,7 @@ impl Sender {
         lock(&self.parts.metrics.push).add(word, began.elapsed());
         self.note(&flight.target, &delivery, note).await;
         let ended = Ended::new(&delivery.job.row, outcome, flight);
-        self.outcomes.write(vec![ended], &self.parts.store).await;
+        self.outcomes.write(vec![ended], &self).await;
     }
 
     /// Notes what the delivery says about its endpoint, unless that is known.
@@ -291,6 +313,18 @@ impl Sender {
         if is_answer {
             target.reopen();
         }
+    }
+}
+
+/// What was known before a claim counted: a job that ends from then on may have made room that the claim did not see.
+pub(super) struct Asked {
+    ended: Vec<u64>,
+    at: i64,
+}
+
+impl Asked {
+    pub(super) fn now(line: &Line, at: i64) -> Self {
+        Self { ended: line.ended(), at }
     }
 }
 
