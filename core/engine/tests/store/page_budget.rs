@@ -227,7 +227,7 @@ async fn a_million_jobs_cost_the_page_a_bounded_number_of_rows_on_postgres() {
         ("auto_explain.log_timing", "off"),
         ("jit", "off"),
         ("shared_buffers", "256MB"),
-        ("max_wal_size", "4GB"),
+        ("max_wal_size", "512MB"),
     ];
     let options = settings.into_iter().fold(Options::quick(), |options, (name, value)| options.set(name, value));
     let server = tokio::task::spawn_blocking(move || Server::start(&options).unwrap()).await.unwrap();
