@@ -44,6 +44,7 @@ const ON_DEMAND: &[&str] = &[
     "pages/endpoints.",
     "pages/errors.",
     "pages/limits.",
+    "pages/outbox.",
     "pages/tenants.",
     "pages/trains.",
     "pages/types.",

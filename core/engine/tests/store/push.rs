@@ -70,7 +70,7 @@ pub async fn ends(b: &Bench) -> Listener {
 
 /// Name and data of the next event.
 pub async fn next(ends: &mut Listener) -> (String, Value) {
-    let frame = ends.next().await.unwrap();
+    let frame = tokio::time::timeout(seconds(60), ends.next()).await.expect("an event in time").unwrap();
     (frame.event, frame.data["data"].clone())
 }
 

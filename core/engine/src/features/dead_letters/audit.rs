@@ -3,6 +3,8 @@ use ojs_model::JobState;
 
 use crate::kernel::audit::Checks;
 use crate::kernel::job::flag;
+use crate::store::rows::DeadFilter;
+use crate::store::selection::Selection;
 
 pub(crate) const CHECKS: Checks = Checks {
     job: Some(|audit, row, _| {
@@ -13,8 +15,9 @@ pub(crate) const CHECKS: Checks = Checks {
         Ok(())
     }),
     whole: Some(|audit| {
-        let (seen, listed) = (audit.features.dead_letters, audit.tables.dead_stats(None)?.total);
-        audit.same("dead_letters", "the list of dead letters", "its length", seen as u64, listed);
+        let (seen, all) = (audit.features.dead_letters, DeadFilter::default());
+        let listed = audit.tables.count(&Selection::Dead(&all), usize::MAX)?;
+        audit.same("dead_letters", "the list of dead letters", "its length", seen, listed);
         for (queue, lacking) in audit.tables.dead_drift()? {
             let subject = format!("queue number {queue}");
             audit.find("dead_letters", subject, "what the number of its dead letters lacks", 0, lacking);

@@ -373,7 +373,7 @@ mod tests {
         };
         assert_eq!(anew(Role::Writer), (false, true));
         assert_eq!(anew(Role::Maintenance), (false, true));
-        assert_eq!(anew(Role::Reader), (true, false), "what is asked there has conditions that may be absent");
+        assert!(anew(Role::Reader).0, "what is asked there has conditions that may be absent");
     }
 
     #[test]
