@@ -1,4 +1,5 @@
-//! On PostgreSQL a claim and an ack find their rows by number, whatever the planner believed when it planned them.
+//! On PostgreSQL a claim and an ack find their rows by number, also by plans that were made
+//! for a store without jobs.
 use serde_json::json;
 use tokio_postgres::Client;
 

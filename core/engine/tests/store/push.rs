@@ -3,7 +3,7 @@
 use ojs_model::{JobId, JobState};
 use serde_json::{Value, json};
 
-use crate::endpoint::{Endpoint, Reply, Request};
+use crate::endpoint::{Endpoint, PATIENCE, Reply, Request};
 use crate::streams::{Listener, listen};
 use crate::support::{Bench, seconds};
 
@@ -70,7 +70,7 @@ pub async fn ends(b: &Bench) -> Listener {
 
 /// Name and data of the next event.
 pub async fn next(ends: &mut Listener) -> (String, Value) {
-    let frame = tokio::time::timeout(seconds(60), ends.next()).await.expect("an event in time").unwrap();
+    let frame = tokio::time::timeout(PATIENCE, ends.next()).await.expect("an event in time").unwrap();
     (frame.event, frame.data["data"].clone())
 }
 
@@ -84,7 +84,7 @@ pub async fn all_completed(ends: &mut Listener, jobs: usize) {
 /// Waits until so many jobs of queue `q` have completed. Several writers commit side by side here, so it asks for the
 /// count instead of following the events.
 pub async fn completed_in_all(b: &Bench, jobs: i64) {
-    let deadline = tokio::time::Instant::now() + seconds(60);
+    let deadline = tokio::time::Instant::now() + PATIENCE;
     while b.counts("q").await[JobState::Completed as usize] < jobs {
         assert!(tokio::time::Instant::now() < deadline, "{:?}", b.counts("q").await);
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;

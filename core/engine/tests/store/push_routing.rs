@@ -96,8 +96,8 @@ async fn a_full_endpoint_holds_up_no_other_of_the_queue(b: Bench) {
     assert_eq!(quick.next().await.header("x-ojs-job-id"), behind.to_string());
 }
 
-/// Two endpoints with room for two jobs each, and a long line: whoever ends a job gets the next one, and none gets a
-/// third. When the line is empty, new jobs are sent as soon as they come.
+/// Two endpoints with room for two jobs each, and a long line: the endpoint that ends a job gets the next one, and none
+/// gets a third. When the line is empty, new jobs are sent as soon as they come.
 async fn full_endpoints_take_the_next_jobs_until_none_are_left(b: Bench) {
     let (mut one, mut other) = (Endpoint::new(vec![completed()]).await, Endpoint::new(vec![completed()]).await);
     for _ in 0..60 {

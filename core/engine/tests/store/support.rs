@@ -65,7 +65,7 @@ impl Drop for Audited {
 /// How long one test may take. Under load the longest one takes a third of it.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A test that waits for what does not come fails by its name, and those behind it run.
+/// Fails a test that does not end, by its name, so that the tests after it run.
 pub async fn bounded(test: impl Future<Output = ()>) {
     assert!(tokio::time::timeout(PATIENCE, Box::pin(test)).await.is_ok(), "the test has not ended within {PATIENCE:?}");
 }

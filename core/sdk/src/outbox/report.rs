@@ -109,7 +109,7 @@ impl Reporter {
         self.client.call(Method::POST, "/relays/beat", Some(report.to_string().into())).await.map(drop)
     }
 
-    /// The pause after a failure. Without reports the relay works as well, so nobody is told.
+    /// The pause after a failure. It is logged at debug level only, because the relay works as well without reports.
     fn failed(&mut self, error: &Error) -> Duration {
         tracing::debug!(%error, "the relay could not report to the server");
         match error {

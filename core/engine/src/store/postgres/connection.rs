@@ -76,7 +76,7 @@ pub struct Db {
     /// Numbers of the event log up to this one are there or will never come. It is true of the server of this
     /// connection: another one may have lost some.
     pub settled: i64,
-    /// Whether each statement is planned once, whatever its values are.
+    /// Whether each statement is planned once for all values.
     keeps_plans: bool,
 }
 
