@@ -26,15 +26,19 @@ async function dead(queue, args = []) {
 
 test('by keyboard alone: find a discarded job, read its error, retry it, see it complete', async () => {
   const id = await dead('keys');
+  const other = await server.enqueue('report.build', [], { queue: 'other' });
   const page = await open(browser);
   await visit(page, server);
   await page.keyboard.press('g');
   await page.keyboard.press('j');
   await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
   await settled(page);
+  await page.locator(`tr[data-row="${other}"]`).waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('state:discarded queue:keys');
   await page.keyboard.press('Enter');
+  // The list before the search has the row, too.
+  await page.locator(`tr[data-row="${other}"]`).waitFor({ state: 'detached' });
   await page.locator(`tr[data-row="${id}"]`).waitFor();
   // The field has the focus still, where letters are text.
   await page.keyboard.press('Tab');

@@ -109,14 +109,14 @@ fn line(mut command: Command) -> Result<Noop> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
+    /// Written by a process of its own: another test that starts a program at this moment would hold the file open for
+    /// writing, and such a file cannot be started.
     fn program_in(folder: &Path, file: &str, says: &str) -> PathBuf {
         let path = folder.join(file);
-        std::fs::write(&path, format!("#!/bin/sh\n{says}\n")).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let write = r#"printf '#!/bin/sh\n%s\n' "$2" > "$1" && chmod 755 "$1""#;
+        assert!(Command::new("sh").args(["-c", write, "sh"]).arg(&path).arg(says).status().unwrap().success());
         path
     }
 

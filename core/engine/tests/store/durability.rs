@@ -24,7 +24,7 @@ async fn everything_is_there_after_reopening() {
     let held = b.get(active.1).await;
     let (events, _, _) = b.events(Default::default()).await;
     b.engine.close().await;
-    b.succeeded_by(Engine::open(options(&url(&b), Arc::clone(&b.clock) as _)).await.unwrap());
+    b.succeeded_by(Engine::open(options(&url(&b), Arc::clone(&b.clock) as _)).await.unwrap()).await;
     for (state, id) in &ids {
         assert_eq!(b.state(*id).await, *state);
     }

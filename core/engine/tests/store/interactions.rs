@@ -131,7 +131,7 @@ async fn ei_009_resumes(mut b: Bench) {
 
 async fn restart(b: &mut Bench) {
     b.engine.close().await;
-    b.succeeded_by(Engine::open(b.engine.options().clone()).await.unwrap());
+    b.succeeded_by(Engine::open(b.engine.options().clone()).await.unwrap()).await;
 }
 
 #[tokio::test]

@@ -331,7 +331,7 @@ async fn one(b: &mut Bench, step: Step, model: &mut Model) {
         // No goodbye: what was confirmed must be there all the same. Memory forgets, as it says.
         Step::Crash { flight, looks } => {
             match b.engine.options().store {
-                StoreUrl::Sqlite { .. } => b.succeeded_by(Engine::open(b.engine.options().clone()).await.unwrap()),
+                StoreUrl::Sqlite { .. } => b.succeeded_by(Engine::open(b.engine.options().clone()).await.unwrap()).await,
                 StoreUrl::Postgres { .. } => crashes::crash(b, model, flight, looks).await,
                 StoreUrl::Memory => return,
             }

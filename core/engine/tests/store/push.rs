@@ -351,10 +351,22 @@ async fn a_rotated_secret_signs_for_a_day(b: Bench) {
     assert!(request.is_signed_by(SECRET, b.now()) && request.is_signed_by(&fresh, b.now()));
     // A job that still runs would be delivered again when its lease has ended, before the next one.
     all_completed(&mut ends, 1).await;
+    let before = b.now();
     b.advance(seconds(86_401)).await;
     b.job().await;
-    let request = endpoint.next().await;
+    let mut request = endpoint.next().await;
+    if sent_at(&request) <= before {
+        // A claim that had begun before the day was over got the job; it is the only one.
+        assert!(request.is_signed_by(SECRET, before) && request.is_signed_by(&fresh, before));
+        b.job().await;
+        request = endpoint.next().await;
+    }
     assert!(!request.is_signed_by(SECRET, b.now()) && request.is_signed_by(&fresh, b.now()));
+}
+
+/// When a request was signed, in milliseconds.
+fn sent_at(request: &Request) -> i64 {
+    request.header("webhook-timestamp").parse::<i64>().unwrap() * 1000
 }
 
 async fn a_paused_endpoint_is_sent_nothing_and_goes_on_later(b: Bench) {

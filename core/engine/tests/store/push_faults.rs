@@ -321,7 +321,7 @@ async fn a_job_is_sent_again_after_a_crash_in_the_middle_of_a_call() {
     let job = b.job().await;
     endpoint.next().await;
     let successor = Engine::open(b.engine.options().clone()).await.unwrap();
-    b.succeeded_by(successor);
+    b.succeeded_by(successor).await;
     let mut ends = ends(&b).await;
     assert_eq!(b.state(job).await, JobState::Active, "the lease lasts");
     b.advance(seconds(61)).await;

@@ -139,13 +139,18 @@ impl Bench {
         Self { audited, engine, ..self }
     }
 
-    /// Goes on with a successor, as after a crash: the engine before it is dropped, and not audited.
-    pub fn succeeded_by(&mut self, successor: Engine) {
+    /// Goes on with a successor, as after a crash: the engine before it is dropped, and not audited. Waits until nothing
+    /// of that engine uses its store: a claim that is under way could take a job whose outcome would be lost.
+    pub async fn succeeded_by(&mut self, successor: Engine) {
+        let before = Arc::downgrade(self.engine.store());
         let audited = Audited::of(&successor);
         audited.damaged.store(self.audited.damaged.load(Ordering::Relaxed), Ordering::Relaxed);
         self.audited.damaged();
         self.audited = audited;
         self.engine = successor;
+        while before.strong_count() > 0 {
+            tokio::task::yield_now().await;
+        }
     }
 
     pub fn now(&self) -> i64 {

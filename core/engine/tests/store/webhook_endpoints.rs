@@ -239,7 +239,7 @@ async fn a_delivery_is_sent_after_a_crash_in_the_middle_of_a_call() {
     b.job().await;
     let first = endpoint.next().await;
     let successor = Engine::open(b.engine.options().clone()).await.unwrap();
-    b.succeeded_by(successor);
+    b.succeeded_by(successor).await;
     let mut ends = ends(&b).await;
     b.advance(seconds(91)).await;
     let second = endpoint.next().await;

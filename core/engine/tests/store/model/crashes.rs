@@ -46,7 +46,7 @@ pub async fn crash(b: &mut Bench, model: &mut Model, flight: Flight, looks: u8) 
     answer.abort();
     drop(answer.await);
     let successor = Engine::open(b.engine.options().clone()).await.unwrap();
-    b.succeeded_by(successor);
+    b.succeeded_by(successor).await;
     until("the crashed engine's connections end", async || {
         let left = backends(&observer).await;
         !old.iter().any(|pid| left.contains(pid))
