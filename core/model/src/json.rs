@@ -5,7 +5,11 @@
 //! the body does it here, before anything is parsed.
 use std::borrow::Cow;
 
+mod known;
+
 use crate::limits::{MAX_DEPTH, MAX_NUMBER_BYTES};
+
+pub use known::{known_members, member};
 
 /// Why a body is refused before parsing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -181,77 +185,6 @@ pub fn string(raw: &str) -> Option<Cow<'_, str>> {
 /// When `text` is no JSON object.
 pub fn members(text: &str) -> Result<Vec<(Cow<'_, str>, &str)>, serde_json::Error> {
     crate::envelope::members(text)
-}
-
-/// The members of an object that is known to be JSON, in their order, values as the text they came in.
-///
-/// `text` is not checked again, and values are skipped without a look into them. There are none where it is no object.
-///
-/// ```
-/// let members: Vec<_> = ojs_model::json::known_members(r#"{"type": "mail", "args": [1]}"#).collect();
-/// assert_eq!(members, [("type".into(), r#""mail""#), ("args".into(), "[1]")]);
-/// ```
-pub fn known_members(text: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
-    let mut rest = text.trim_ascii_start().strip_prefix('{').unwrap_or_default();
-    std::iter::from_fn(move || {
-        let (key, behind) = split_value(rest.trim_ascii_start())?;
-        let (value, behind) = split_value(behind.trim_ascii_start().strip_prefix(':')?.trim_ascii_start())?;
-        let behind = behind.trim_ascii_start();
-        rest = behind.strip_prefix(',').unwrap_or(behind);
-        Some((string(key)?, value))
-    })
-}
-
-/// One member of an object that is known to be JSON, as the text it came in. `None` when there is none of this name, or
-/// `text` is no object. Of equal names the last one counts.
-///
-/// ```
-/// assert_eq!(ojs_model::json::member(r#"{"type": "mail", "args": [1]}"#, "args"), Some("[1]"));
-/// ```
-#[must_use]
-pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    known_members(text).filter(|(key, _)| key == name).last().map(|(_, value)| value)
-}
-
-/// Splits valid JSON text behind its first value.
-fn split_value(text: &str) -> Option<(&str, &str)> {
-    let bytes = text.as_bytes();
-    let mut depth = 0_usize;
-    let mut at = 0;
-    loop {
-        match bytes.get(at)? {
-            b'"' => at += string_length(bytes.get(at..)?)?,
-            b'[' | b'{' => {
-                depth += 1;
-                at += 1;
-            }
-            b']' | b'}' => {
-                depth = depth.checked_sub(1)?;
-                at += 1;
-            }
-            // A number, `true`, `false` or `null` by itself.
-            _ if depth == 0 => {
-                let length = bytes.iter().position(|b| matches!(b, b',' | b']' | b'}') || b.is_ascii_whitespace());
-                return text.split_at_checked(length.unwrap_or(bytes.len()));
-            }
-            _ => at += 1,
-        }
-        if depth == 0 {
-            return text.split_at_checked(at);
-        }
-    }
-}
-
-/// Length of the string that `text` begins with, quotes included.
-fn string_length(text: &[u8]) -> Option<usize> {
-    let mut at = 1;
-    loop {
-        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text.get(at) == Some(&b'"') {
-            return Some(at + 1);
-        }
-        at += 2;
-    }
 }
 
 /// The object of members that are written without braces, as stored jobs and the extras of events are.

@@ -29,7 +29,7 @@ mod errors;
 mod events;
 mod explain;
 mod fair;
-mod fair_cost;
+mod line_cost;
 mod fair_model;
 mod fair_sorting;
 mod faults;

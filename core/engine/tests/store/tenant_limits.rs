@@ -205,3 +205,24 @@ async fn nodes_keep_one_limit_together() {
     assert_eq!(other.http("POST", "/admin/tenants/acme/suspend", "{}").await.0, 200);
     assert_eq!(b.of("acme", "POST", "/jobs", job("t", json!([]))).await.0, 403);
 }
+
+/// Both nodes ask at the same moment, again and again: what one takes, the other one sees.
+#[tokio::test]
+async fn nodes_that_ask_at_once_keep_one_limit_together() {
+    let b = Bench::postgres().await;
+    let other = second_node(&b).await;
+    let most: usize = 3;
+    b.limit("acme", json!({"max_queue_depth": most, "max_concurrency": 1})).await;
+    for round in 0..20 {
+        let nodes = [&b, &other].into_iter().cycle().take(2 * most);
+        let answers = nodes.map(|node| node.of("acme", "POST", "/jobs", job("t", json!([]))));
+        let answers = futures::future::join_all(answers).await;
+        assert_eq!(answers.iter().filter(|(status, _)| *status == 201).count(), most, "round {round}: {answers:?}");
+        for left in (0..most).rev() {
+            let (one, two) = tokio::join!(b.fetch_of(None, 5), other.fetch_of(None, 5));
+            let held: Vec<&Value> = one.iter().chain(&two).collect();
+            assert_eq!(held.len(), 1, "round {round}, {left} left: {held:?}");
+            other.ack_of("acme", held[0]).await;
+        }
+    }
+}

@@ -78,7 +78,7 @@ pub trait FairQueueTables: RecordTables {
 
     /// The same as it is now, held until the end of the transaction: who writes the row keeps what others have changed.
     fn fair_queue_held(&mut self, queue: i64) -> Result<Option<FairQueue>> {
-        Records::of(self).find(FairQueue::KEY, &queue, Read::HeldAnew)
+        Records::of(self).find(FairQueue::KEY, &queue, Read::Held)
     }
 
     /// All queues that are shared, or were.

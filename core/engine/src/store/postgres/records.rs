@@ -201,11 +201,9 @@ impl NameTables for PostgresTables {
 
 impl RecordTables for PostgresTables {
     fn find_records(&mut self, table: &'static Table, lookup: &Lookup<'_>, each: Each<'_>) -> Result<()> {
-        // A record that is read to be held is named by another row. Where another node has just stored the first record
-        // of the table, this node may still take the table for empty.
-        let is_named = table.remember == Remember::Emptiness && lookup.read == Read::Held;
-        if !is_named
-            && lookup.read != Read::HeldAnew
+        // What is held is decided upon, or written again with some of its columns changed: what this connection keeps in
+        // memory may be older, and locks nothing.
+        if lookup.read != Read::Held
             && let Some(records) = self.remembered(table)?
         {
             return records.find(lookup, each);

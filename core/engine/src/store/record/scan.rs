@@ -8,11 +8,9 @@ pub enum Read {
     /// As this transaction sees it.
     #[default]
     Plain,
-    /// The same; other writers wait with changes of the record until this transaction has ended.
+    /// As the store has it now, even where the connection keeps the table in memory. Other writers wait with changes of
+    /// the record until this transaction has ended.
     Held,
-    /// As `Held`, and as the store has it now, even where the connection keeps the table in memory: for a record that
-    /// is written again with some of its columns changed.
-    HeldAnew,
     /// As `Held`, without the records that another writer holds now.
     HeldIfFree,
     /// As `Held`; where there is no record, other writers wait that want to insert it.

@@ -364,7 +364,7 @@ impl Text {
         if self.dialect == Dialect::Postgres {
             self.push(match read {
                 Read::Plain => "",
-                Read::Held | Read::HeldAnew | Read::Reserved => " FOR UPDATE",
+                Read::Held | Read::Reserved => " FOR UPDATE",
                 Read::HeldIfFree => " FOR UPDATE SKIP LOCKED",
             });
         }
