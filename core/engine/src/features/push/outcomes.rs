@@ -14,6 +14,11 @@ use crate::error::{Refusal, StoreError};
 use crate::kernel::command::{Exchange, Finished, Outcome, OutcomeReport};
 use crate::kernel::job::JobRow;
 
+/// Commands with outcomes under way at most: while the store carries one out, the next one waits there already.
+const MOST_WRITERS: usize = 2;
+/// Outcomes that are worth a command beside another one. Fewer wait for its end, because each has a commit of its own.
+const WORTH_A_COMMAND: usize = 16;
+
 /// A job whose delivery has ended.
 pub(super) struct Ended {
     report: OutcomeReport,
@@ -60,12 +65,20 @@ pub(super) struct Outcomes(Mutex<Waiting>);
 #[derive(Default)]
 struct Waiting {
     ended: Vec<Ended>,
-    /// A task is writing, and takes the others when it is done.
-    is_taken: bool,
+    /// Tasks that are writing. One of them takes what is left when it is done.
+    writers: usize,
+}
+
+impl Waiting {
+    /// Whether a task writes what there is, beside so many others.
+    fn is_worth_writing(&self, others: usize) -> bool {
+        let least = if others == 0 { 1 } else { WORTH_A_COMMAND };
+        others < MOST_WRITERS && self.ended.len() >= least
+    }
 }
 
 impl Outcomes {
-    /// Writes outcomes, and those that come meanwhile. Returns at once when another task is writing: that one takes
+    /// Writes outcomes, and those that come meanwhile. Returns at once where another task that is writing is to take
     /// these as well. What the store has failed at is tried again, and delays no other outcome.
     pub(super) async fn write(&self, mut ended: Vec<Ended>, sender: &Arc<Sender>) {
         while !ended.is_empty() {
@@ -80,13 +93,14 @@ impl Outcomes {
         }
     }
 
-    /// Adds outcomes; `None` when another task is writing.
+    /// Adds outcomes; `None` when a task that is writing is to take them.
     fn begin(&self, ended: Vec<Ended>) -> Option<Turn<'_>> {
         let mut waiting = self.waiting();
         waiting.ended.extend(ended);
-        if std::mem::replace(&mut waiting.is_taken, true) {
+        if !waiting.is_worth_writing(waiting.writers) {
             return None;
         }
+        waiting.writers += 1;
         // Made only here: a turn that is dropped gives its place away.
         Some(Turn { outcomes: self, is_over: false })
     }
@@ -97,18 +111,19 @@ impl Outcomes {
     }
 }
 
-/// The one task that writes.
+/// A task that writes.
 struct Turn<'a> {
     outcomes: &'a Outcomes,
     is_over: bool,
 }
 
 impl Turn<'_> {
-    /// What has come since the last time. Without any, the turn is over: the next task that brings outcomes begins one.
+    /// What has come since the last time. Without any, or with few while another task is writing, the turn is over: that
+    /// task takes them, or the next one that brings outcomes.
     fn next(&mut self) -> Option<Vec<Ended>> {
         let mut waiting = self.outcomes.waiting();
-        self.is_over = waiting.ended.is_empty();
-        waiting.is_taken = !self.is_over;
+        self.is_over = !waiting.is_worth_writing(waiting.writers - 1);
+        waiting.writers -= usize::from(self.is_over);
         (!self.is_over).then(|| std::mem::take(&mut waiting.ended))
     }
 }
@@ -117,7 +132,7 @@ impl Drop for Turn<'_> {
     /// After a panic of its task, others write.
     fn drop(&mut self) {
         if !self.is_over {
-            self.outcomes.waiting().is_taken = false;
+            self.outcomes.waiting().writers -= 1;
         }
     }
 }
