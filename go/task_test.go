@@ -76,12 +76,14 @@ func TestMiddlewareWinsOverDefaultsOfAType(t *testing.T) {
 	fake := ojstest.New(t)
 	worker, err := fake.Client.NewWorker(ojs.WithLogger(quietLogger))
 	must(t, err)
-	worker.Register("defaults.layer", func(ojs.JobContext) error { return nil }, ojs.WithQueue("mail"), ojs.WithPriority(7))
-	must(t, fake.Client.UseNamed("layer", func(ctx context.Context, request *ojs.JobRequest, next ojs.EnqueueFunc) (*ojs.Job, error) {
+	nothing := func(ojs.JobContext) error { return nil }
+	worker.Register("defaults.layer", nothing, ojs.WithQueue("mail"), ojs.WithPriority(7))
+	layer := func(ctx context.Context, request *ojs.JobRequest, next ojs.EnqueueFunc) (*ojs.Job, error) {
 		equal(t, request.Queue, "", "the queue before the defaults")
 		request.Queue = "default"
 		return next(ctx, request)
-	}))
+	}
+	must(t, fake.Client.UseNamed("layer", layer))
 	job, err := fake.Client.Enqueue(t.Context(), "defaults.layer", nil)
 	must(t, err)
 	equal(t, job.Queue, "default", "queue")

@@ -71,8 +71,8 @@ func (f *Fake) remember(job any) {
 	f.jobs = append(f.jobs, *job.(*ojs.Job))
 }
 
-// Match chooses jobs. A job is as it was sent: middleware has changed it, the defaults of its type are in it, and its options are in Raw,
-// under their names on the wire.
+// Match chooses jobs. A job is as it was sent: middleware has changed it, the defaults of its type are in it, and its
+// options are in Raw, under their names on the wire.
 type Match func(ojs.Job) bool
 
 // Args chooses jobs with these arguments, compared as JSON.
@@ -121,7 +121,8 @@ next:
 	return found
 }
 
-// Enqueued are the jobs of this type (or of all, when it is empty) that match, oldest first. Jobs that the engine refused are not among them.
+// Enqueued are the jobs of this type (or of all, when it is empty) that match, oldest first. Jobs that the engine
+// refused are not among them.
 func (f *Fake) Enqueued(jobType string, matches ...Match) []ojs.Job {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -299,7 +299,8 @@ func TestASpanHasTheQueueOfTheType(t *testing.T) {
 	_, err := p.client.Enqueue(p.ctx, "otel.defaults", nil)
 	must(t, err)
 	spans := p.named("mail enqueue")
-	if len(spans) != 1 || value(spans[0], "messaging.destination.name") != "mail" || value(spans[0], "ojs.job.queue") != "mail" {
+	if len(spans) != 1 || value(spans[0], "messaging.destination.name") != "mail" ||
+		value(spans[0], "ojs.job.queue") != "mail" {
 		t.Fatalf("%+v", p.exporter.GetSpans())
 	}
 }

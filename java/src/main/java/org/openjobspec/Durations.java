@@ -29,7 +29,9 @@ final class Durations {
 
     /** A length that may be zero. */
     static Duration notNegative(String name, Duration length) {
-        if (Given.some(name, length).isNegative()) throw new OJSException.Validation(name + " must be zero or more, got " + length);
+        if (Given.some(name, length).isNegative()) {
+            throw new OJSException.Validation(name + " must be zero or more, got " + length);
+        }
         return length;
     }
 

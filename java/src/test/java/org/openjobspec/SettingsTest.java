@@ -88,9 +88,11 @@ class SettingsTest {
         List<Object> sent = new ArrayList<>();
         OJSClient client = OJSClient.builder().transport((method, path, body) -> {
             sent.add(Members.of(Members.of(Json.parse(body)).get("options")));
-            return Transport.Answer.json(201, Map.of("job", Map.of("id", "x", "type", "defaults.far", "args", List.of())));
+            Map<String, Object> job = Map.of("id", "x", "type", "defaults.far", "args", List.of());
+            return Transport.Answer.json(201, Map.of("job", job));
         }).build();
-        OJSWorker.builder().client(client).build().register("defaults.far", ctx -> null, job -> job.queue("mail").priority(7));
+        OJSWorker worker = OJSWorker.of(client);
+        worker.register("defaults.far", ctx -> null, job -> job.queue("mail").priority(7));
         client.use("layer", (request, next) -> {
             assertEquals(Map.of(), request.options());
             if (!request.args().isEmpty()) request.queue("default").priority(0);
@@ -98,7 +100,8 @@ class SettingsTest {
         });
         client.enqueue("defaults.far");
         client.enqueue("defaults.far", 1);
-        assertEquals(List.of(Map.of("queue", "mail", "priority", 7L), Map.of("queue", "default", "priority", 0L)), sent);
+        List<?> wanted = List.of(Map.of("queue", "mail", "priority", 7L), Map.of("queue", "default", "priority", 0L));
+        assertEquals(wanted, sent);
     }
 
     /** Options by name are checked by the core, which knows them all. */

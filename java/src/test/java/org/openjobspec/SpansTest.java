@@ -80,14 +80,15 @@ class SpansTest {
         }
     }
 
-    /** The queue of a job that names none is among the defaults of its type, which the core fills in after the layer. */
+    /** The queue of a job that names none is among the defaults of its type, which the core fills in afterwards. */
     @Test
     void aSpanHasTheQueueOfTheType() {
         try (Program program = program()) {
             program.worker.register("spans.defaults", ctx -> null, job -> job.queue("mail"));
             program.client.enqueue("spans.defaults");
             SpanData span = program.named("mail enqueue").getFirst();
-            assertEquals(List.of("mail", "mail"), List.of(text(span, "messaging.destination.name"), text(span, "ojs.job.queue")));
+            assertEquals("mail", text(span, "messaging.destination.name"));
+            assertEquals("mail", text(span, "ojs.job.queue"));
         }
     }
 
