@@ -7,7 +7,7 @@ import org.springframework.boot.diagnostics.FailureAnalyzer;
 /** Says why an application did not start when it was for its jobs: one sentence in place of the exceptions of beans. */
 public final class OjsFailureAnalyzer implements FailureAnalyzer {
     private static final String SETTING = "Change the setting below 'ojs.' or the handler that the description names.";
-    private static final String LIBRARY = "Add the dependency org.openjobspec:ojs with the classifier of your platform.";
+    private static final String LIBRARY = "Add the dependency org.openjobspec:ojs with your platform's classifier.";
 
     @Override
     public FailureAnalysis analyze(Throwable failure) {
@@ -15,11 +15,13 @@ public final class OjsFailureAnalyzer implements FailureAnalyzer {
             if (cause instanceof OJSException ours) {
                 return new FailureAnalysis(ours.getMessage(), ours.hint() == null ? SETTING : ours.hint(), failure);
             }
-            String message = cause.getMessage();
-            if (cause instanceof UnsatisfiedLinkError && message != null && message.contains("/org/openjobspec/native/")) {
-                return new FailureAnalysis(message, LIBRARY, failure);
-            }
+            if (isWithoutEngine(cause)) return new FailureAnalysis(cause.getMessage(), LIBRARY, failure);
         }
         return null;
+    }
+
+    private static boolean isWithoutEngine(Throwable cause) {
+        String message = cause.getMessage();
+        return cause instanceof UnsatisfiedLinkError && message != null && message.contains("/org/openjobspec/native/");
     }
 }

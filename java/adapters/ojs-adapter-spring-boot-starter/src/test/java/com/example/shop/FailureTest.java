@@ -20,7 +20,8 @@ class FailureTest {
     @Test
     void aWrongSettingIsNamed() {
         OJSException wrong = assertThrows(OJSException.class, () -> OJSClient.connect("localhost:8080"));
-        FailureAnalysis found = analyzer.analyze(new IllegalStateException("a bean", new IllegalStateException("another", wrong)));
+        Throwable bean = new IllegalStateException("a bean", new IllegalStateException("another", wrong));
+        FailureAnalysis found = analyzer.analyze(bean);
         assertEquals(wrong.getMessage(), found.getDescription());
         assertTrue(found.getAction().contains("ojs."), found.getAction());
     }
@@ -28,7 +29,8 @@ class FailureTest {
     @Test
     void aMissingEngineIsNamed() {
         String message = "no /org/openjobspec/native/linux-x86_64/libojs.so on the class path";
-        FailureAnalysis found = analyzer.analyze(new IllegalStateException("a bean", new UnsatisfiedLinkError(message)));
+        Throwable bean = new IllegalStateException("a bean", new UnsatisfiedLinkError(message));
+        FailureAnalysis found = analyzer.analyze(bean);
         assertEquals(message, found.getDescription());
         assertTrue(found.getAction().contains("classifier"), found.getAction());
     }
