@@ -24,6 +24,7 @@ type Client struct {
 	chain  *MiddlewareChain[EnqueueMiddlewareFunc]
 	tenant string                 // Of all its requests.
 	outbox atomic.Pointer[Outbox] // The first one made for it.
+	fake   func(job *Job)         // Gets the jobs that it enqueues, for package ojstest.
 
 	compose sync.Once
 	layers  []layer[EnqueueMiddlewareFunc]
@@ -147,7 +148,6 @@ func (c *Client) through(ctx context.Context, request *JobRequest, send EnqueueF
 	if c.wrong != nil {
 		return nil, c.wrong
 	}
-	request.fill()
 	requestOf(ctx).info.complete(request)
 	c.tenanted(request)
 	return enqueueOnion(c.layers, send)(ctx, request)
@@ -201,7 +201,11 @@ func (c *Client) request(ctx context.Context, method, path string, body any, wai
 			return nil, plainError(err)
 		}
 	}
-	return c.native.call(ctx, method, path, sent, wait)
+	answer, err := c.native.call(ctx, method, path, sent, wait)
+	if err == nil {
+		c.record(method, path, sent)
+	}
+	return answer, err
 }
 
 // plainError takes an error of this package out of what encoding/json wrapped around it.

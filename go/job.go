@@ -244,9 +244,7 @@ type JobRequest struct {
 	wrong error  // Of an option that was set to what it cannot be.
 	place string // Where it is among others, "jobs[3].", for errors.
 
-	filled bool // The defaults of its type are in it.
-	// WithPriority was called, perhaps with 0. Once filled: 0 stands against a default of the type, and is sent.
-	saidPriority bool
+	saidPriority bool // WithPriority was called, perhaps with 0.
 }
 
 // NewJob makes a request, for EnqueueBatch and workflows.
@@ -258,13 +256,13 @@ func NewJob(jobType string, args any, options ...EnqueueOption) JobRequest {
 	return request
 }
 
-// MarshalJSON writes the request as the wire has it: only what differs from the defaults.
+// MarshalJSON writes the request as the engine gets it: only what differs from the usual. The engine adds the defaults
+// that [Worker.Register] has set for its type.
 func (r JobRequest) MarshalJSON() ([]byte, error) {
 	return r.encode(nil)
 }
 
 func (r JobRequest) encode(dependsOn []string) ([]byte, error) {
-	r.fill()
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -307,14 +305,16 @@ func wireSeconds(length *time.Duration) int64 {
 
 func (r JobRequest) options() map[string]any {
 	options := map[string]any{}
+	// What is usual is sent only where it stands against a default of the type.
+	defaults := hasDefaults(r.Type)
 	set := func(wanted bool, name string, value any) {
 		if wanted {
 			options[name] = value
 		}
 	}
 	//gen:go/option_set.j2 (make gen; do not edit)
-	set(r.Queue != "" && r.Queue != "default", "queue", r.Queue)
-	set(r.Priority != 0 || r.saidPriority, "priority", r.Priority)
+	set(r.Queue != "" && (defaults || r.Queue != "default"), "queue", r.Queue)
+	set(r.Priority != 0 || defaults && r.saidPriority, "priority", r.Priority)
 	set(r.Timeout != 0, "timeout_ms", wireMillis(r.Timeout))
 	set(r.VisibilityTimeout != 0, "visibility_timeout_ms", wireMillis(r.VisibilityTimeout))
 	set(r.ResultTTL != nil, "result_ttl", wireSeconds(r.ResultTTL))

@@ -6,6 +6,7 @@ package ojs
 import "C"
 
 import (
+	"encoding/json"
 	"runtime"
 	"sync"
 	"time"
@@ -62,6 +63,15 @@ func readBuf(buf *C.ojs_buf, failed error, into any) error {
 		return failed
 	}
 	return decode(data, into)
+}
+
+// nativeRecorded are the jobs that a request enqueues, in the form in which they go over the wire.
+func nativeRecorded(method, path string, body []byte) (jobs []json.RawMessage, err error) {
+	var out *C.ojs_buf
+	err = takeError(C.ojs_fake_recorded(text(method), text(path), bytesOf(body), &out))
+	runtime.KeepAlive(body)
+	err = readBuf(out, err, &jobs)
+	return jobs, err
 }
 
 func notifyStatement() string { return string(goBytes(C.ojs_outbox_notify())) }

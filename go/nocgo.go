@@ -8,8 +8,8 @@ package ojs
 // Client needs the engine. Without cgo there is no function that makes one.
 type Client struct{}
 
-// fill does nothing: defaults of job types are set by workers and tasks.
-func (r *JobRequest) fill() { r.filled = true }
+// hasDefaults: none has. Workers and tasks set defaults of job types.
+func hasDefaults(string) bool { return false }
 
 // errorOfObject is the error that an error object of the protocol describes.
 func errorOfObject(object []byte) error { return errorOf(ErrAPI, object) }

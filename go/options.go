@@ -23,6 +23,14 @@ func positive(into *time.Duration, name string, given time.Duration, wrong *erro
 	*into = given
 }
 
+// notZero sets a time: one without a value is refused, not left out.
+func notZero(into *time.Time, name string, given time.Time, wrong *error) {
+	if given.IsZero() && *wrong == nil {
+		*wrong = invalid("%s got a time.Time without a value; leave %s out for none", name, name)
+	}
+	*into = given
+}
+
 // notNegative gives the length back.
 func notNegative(name string, given *time.Duration, wrong *error) *time.Duration {
 	if *given < 0 && *wrong == nil {
@@ -126,12 +134,12 @@ func WithDelay(d time.Duration) EnqueueOption {
 
 // WithScheduledAt: do not run before this time.
 func WithScheduledAt(t time.Time) EnqueueOption {
-	return enqueueOption(func(r *JobRequest) { r.ScheduledAt = t })
+	return enqueueOption(func(r *JobRequest) { notZero(&r.ScheduledAt, "WithScheduledAt", t, &r.wrong) })
 }
 
 // WithExpiresAt: throw the job away when it has not started by then.
 func WithExpiresAt(t time.Time) EnqueueOption {
-	return enqueueOption(func(r *JobRequest) { r.ExpiresAt = t })
+	return enqueueOption(func(r *JobRequest) { notZero(&r.ExpiresAt, "WithExpiresAt", t, &r.wrong) })
 }
 
 // WithTotalTimeout: how long the job's whole life may take.

@@ -308,7 +308,7 @@ func (o *Outbox) write(ctx context.Context, tx Transaction, request JobRequest) 
 		if err != nil {
 			return nil, plainError(err)
 		}
-		job, err := stagedJob(body)
+		job, err := completedJob(body)
 		if err != nil {
 			return nil, err
 		}
@@ -332,6 +332,7 @@ func (o *Outbox) write(ctx context.Context, tx Transaction, request JobRequest) 
 	if _, err := tx.ExecContext(ctx, row.SQL, row.Params...); err != nil {
 		return nil, writeError(err, o.options.Table)
 	}
+	o.client.tell(job)
 	return job, nil
 }
 
@@ -360,28 +361,4 @@ var dropped = &Error{Class: ErrNotEnqueued, Code: "not_enqueued", Message: "a mi
 func isDropped(err error) bool {
 	var ours *Error
 	return errors.As(err, &ours) && ours.Class == ErrNotEnqueued && ours.Code == dropped.Code
-}
-
-// stagedJob is the job as it will be, out of its request.
-func stagedJob(body []byte) (*Job, error) {
-	var wire struct {
-		Options struct {
-			Queue       string
-			Priority    int
-			Tags        []string
-			ScheduledAt time.Time `json:"delay_until"`
-			ExpiresAt   time.Time `json:"expires_at"`
-		}
-	}
-	job := &Job{}
-	if err := job.read(body); err != nil {
-		return nil, err
-	}
-	if err := decode(body, &wire); err != nil {
-		return nil, err
-	}
-	job.Raw = nil // It is a request.
-	job.Queue, job.Priority = cmp.Or(wire.Options.Queue, "default"), wire.Options.Priority
-	job.Tags, job.ScheduledAt, job.ExpiresAt = wire.Options.Tags, wire.Options.ScheduledAt, wire.Options.ExpiresAt
-	return job, nil
 }

@@ -97,7 +97,7 @@ func (o *Outbox) Staged(ctx context.Context, tx Transaction) ([]Job, error) {
 		if err != nil {
 			return nil, err
 		}
-		job, err := stagedJob(body)
+		job, err := requestedJob(body)
 		if err != nil {
 			return nil, err
 		}

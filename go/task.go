@@ -10,11 +10,17 @@ import (
 	"sync"
 )
 
-// defaultsOf has, by job type, what jobs of the type are sent with in this process where they say nothing else: of
-// type *JobRequest.
-var defaultsOf sync.Map
+// queueOf has, by job type, the queue among the defaults of a type that has defaults in this process; empty when they
+// name none. The engine has the defaults themselves.
+var queueOf sync.Map
 
-// setDefaults keeps the options of all jobs of a type. Those that belong to one job are refused.
+// hasDefaults says whether jobs of a type have defaults in this process.
+func hasDefaults(jobType string) bool {
+	_, there := queueOf.Load(jobType)
+	return there
+}
+
+// setDefaults has the engine keep the options of all jobs of a type. Those that belong to one job are refused.
 func setDefaults(jobType string, options []EnqueueOption) error {
 	if len(options) == 0 {
 		return nil
@@ -22,8 +28,8 @@ func setDefaults(jobType string, options []EnqueueOption) error {
 	defaults := NewJob(jobType, nil, options...)
 	var own []string
 	for name, there := range map[string]bool{
-		"WithID": defaults.ID != "", "WithMeta": defaults.Meta != nil, "WithExpiresAt": !defaults.ExpiresAt.IsZero(),
-		"WithTenant":                    defaults.Tenant != "",
+		"WithID": defaults.ID != "", "WithMeta": defaults.Meta != nil, "WithSchema": defaults.Schema != "",
+		"WithExpiresAt": !defaults.ExpiresAt.IsZero(), "WithTenant": defaults.Tenant != "",
 		"WithDelay and WithScheduledAt": !defaults.ScheduledAt.IsZero(),
 	} {
 		if there {
@@ -40,80 +46,25 @@ func setDefaults(jobType string, options []EnqueueOption) error {
 		return invalid("%s: belongs to one job, and Register sets defaults for all of '%s': give it to Enqueue",
 			strings.Join(own, ", "), jobType)
 	}
-	if err := setTrainOf(jobType, defaults.Train); err != nil {
-		return err
-	}
-	defaultsOf.Store(jobType, &defaults)
-	return nil
-}
-
-// setTrainOf has the core fill in the train of all jobs of a type: it merges the members with those of a job, and its
-// id may name arguments.
-func setTrainOf(jobType string, train *Train) error {
-	options, err := encode(map[string]any{"train": train})
+	said, err := encode(defaults.options())
 	if err != nil {
+		return plainError(err)
+	}
+	if err := nativeJobDefaults(jobType, said); err != nil {
 		return err
 	}
-	return nativeJobDefaults(jobType, options)
+	queueOf.Store(jobType, defaults.Queue)
+	return nil
 }
 
 // warnOfQueues: a worker that does not ask for the queue that jobs of a type go to by default never gets one of them.
 func warnOfQueues(logger *slog.Logger, types map[string]HandlerFunc, queues []string) {
 	for jobType := range types {
-		found, there := defaultsOf.Load(jobType)
-		if !there {
-			continue
-		}
-		if queue := found.(*JobRequest).Queue; queue != "" && !slices.Contains(queues, queue) {
+		found, _ := queueOf.Load(jobType)
+		if queue, _ := found.(string); queue != "" && !slices.Contains(queues, queue) {
 			logger.Warn("ojs: jobs of a type go to a queue by default that this worker does not ask for",
 				"type", jobType, "queue", queue, "queues", queues)
 		}
-	}
-}
-
-// fill sets what the request does not say itself from the defaults of its type, once.
-func (r *JobRequest) fill() {
-	if r.filled {
-		return
-	}
-	r.filled = true
-	found, there := defaultsOf.Load(r.Type)
-	if !there {
-		r.saidPriority = false
-		return
-	}
-	defaults := found.(*JobRequest)
-	r.saidPriority = r.saidPriority && defaults.Priority != 0
-	if !r.saidPriority {
-		orElse(&r.Priority, defaults.Priority)
-	}
-	//gen:go/option_fill.j2 (make gen; do not edit)
-	orElse(&r.Queue, defaults.Queue)
-	orElse(&r.Timeout, defaults.Timeout)
-	orElse(&r.VisibilityTimeout, defaults.VisibilityTimeout)
-	orElse(&r.ResultTTL, defaults.ResultTTL)
-	orElse(&r.TotalTimeout, defaults.TotalTimeout)
-	orElse(&r.Retry, defaults.Retry)
-	orElse(&r.Unique, defaults.Unique)
-	if r.RateLimit == nil {
-		r.RateLimit = defaults.RateLimit
-	}
-	if r.Tags == nil {
-		r.Tags = slices.Clone(defaults.Tags)
-	}
-	orElse(&r.Version, defaults.Version)
-	orElse(&r.Tenant, defaults.Tenant)
-	orElse(&r.FairnessKey, defaults.FairnessKey)
-	orElse(&r.Schema, defaults.Schema)
-	//gen:end
-	if len(defaults.Extra) > 0 {
-		extra := map[string]any{}
-		for _, options := range []map[string]any{defaults.Extra, r.Extra} {
-			for name, value := range options {
-				extra[name] = value
-			}
-		}
-		r.Extra = extra
 	}
 }
 

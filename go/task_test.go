@@ -2,6 +2,7 @@ package ojs_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -30,7 +31,10 @@ func TestDefaultsOfAType(t *testing.T) {
 	limit, err := fake.Client.GetRateLimit(t.Context(), "defaults")
 	must(t, err)
 	equal(t, limit["key"], any("defaults"), "the key of the rate limit")
-	fake.AssertEnqueued("defaults.a", ojstest.Queue("mail"))
+	recorded := fake.AssertEnqueued("defaults.a", ojstest.Queue("mail"))[0]
+	var sent struct{ Options map[string]any }
+	must(t, json.Unmarshal(recorded.Raw, &sent))
+	equal(t, sent.Options["timeout_ms"], any(30000.0), "the time-out that the fake recorded")
 	jobs, err := fake.Client.EnqueueBatch(t.Context(), []ojs.JobRequest{
 		{Type: "defaults.a"}, ojs.NewJob("defaults.a", nil, ojs.WithQueue("default"), ojs.WithRetry(ojs.RetryPolicy{MaxAttempts: 2})), {Type: "defaults.b"},
 	})
@@ -54,6 +58,8 @@ func TestDefaultsOfAType(t *testing.T) {
 		"WithDelay and WithSchedu": {ojs.WithDelay(time.Hour)},
 		"WithTimeout must be":      {ojs.WithTimeout(0)},
 		"WithMeta":                 {ojs.WithMeta(ojs.Obj{"a": 1})},
+		"WithSchema":               {ojs.WithSchema("urn:a")},
+		"options.retries":          {ojs.WithOption("retries", 3)},
 	} {
 		worker, err := fake.Client.NewWorker(ojs.WithLogger(quietLogger))
 		must(t, err)
@@ -62,6 +68,65 @@ func TestDefaultsOfAType(t *testing.T) {
 			t.Fatalf("%v does not say %q", err, text)
 		}
 	}
+}
+
+// Middleware changes what the job itself says; the defaults come afterwards.
+func TestMiddlewareWinsOverDefaultsOfAType(t *testing.T) {
+	t.Parallel()
+	fake := ojstest.New(t)
+	worker, err := fake.Client.NewWorker(ojs.WithLogger(quietLogger))
+	must(t, err)
+	nothing := func(ojs.JobContext) error { return nil }
+	worker.Register("defaults.layer", nothing, ojs.WithQueue("mail"), ojs.WithPriority(7))
+	layer := func(ctx context.Context, request *ojs.JobRequest, next ojs.EnqueueFunc) (*ojs.Job, error) {
+		equal(t, request.Queue, "", "the queue before the defaults")
+		request.Queue = "default"
+		return next(ctx, request)
+	}
+	must(t, fake.Client.UseNamed("layer", layer))
+	job, err := fake.Client.Enqueue(t.Context(), "defaults.layer", nil)
+	must(t, err)
+	equal(t, job.Queue, "default", "queue")
+	equal(t, job.Priority, 7, "priority")
+}
+
+// A transport of the program's own gets the defaults too.
+func TestDefaultsOverATransport(t *testing.T) {
+	t.Parallel()
+	sent := make(chan string, 1)
+	client, err := ojs.NewClient("", ojs.WithTransport(toEveryone(func(body []byte) { sent <- string(body) })))
+	must(t, err)
+	defer client.Close()
+	worker, err := client.NewWorker(ojs.WithLogger(quietLogger))
+	must(t, err)
+	worker.Register("defaults.far", func(ojs.JobContext) error { return nil }, ojs.WithQueue("mail"))
+	_, err = client.Enqueue(t.Context(), "defaults.far", nil)
+	must(t, err)
+	if body := <-sent; !strings.Contains(body, `"queue":"mail"`) {
+		t.Error(body)
+	}
+}
+
+// toEveryone is a transport that shows what it gets, and answers with a job.
+type toEveryone func(body []byte)
+
+func (show toEveryone) Request(_ context.Context, _, _ string, body []byte) (int, []byte, error) {
+	show(body)
+	return 201, []byte(`{"job":{"id":"01890a5d-ac96-774b-bcce-b302099a8057","type":"a","args":[]}}`), nil
+}
+
+func TestATimeWithoutAValueIsRefused(t *testing.T) {
+	t.Parallel()
+	fake := ojstest.New(t)
+	for name, option := range map[string]ojs.EnqueueOption{
+		"WithScheduledAt": ojs.WithScheduledAt(time.Time{}), "WithExpiresAt": ojs.WithExpiresAt(time.Time{}),
+	} {
+		_, err := fake.Client.Enqueue(t.Context(), "times.none", nil, option)
+		if !errors.Is(err, ojs.ErrValidation) || !strings.Contains(err.Error(), name+" got a time.Time without a value") {
+			t.Errorf("%v does not name %s", err, name)
+		}
+	}
+	fake.AssertNotEnqueued("times.none")
 }
 
 // A worker that never gets the jobs of its own type says so.

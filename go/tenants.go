@@ -12,7 +12,7 @@ func (c *Client) OfTenant(tenant string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{native: native, url: c.url, chain: c.chain, tenant: tenant}, nil
+	return &Client{native: native, url: c.url, chain: c.chain, tenant: tenant, fake: c.fake}, nil
 }
 
 // tenanted gives a request the tenant of this client, unless it names one.

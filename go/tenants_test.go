@@ -137,5 +137,5 @@ func TestAFakeKnowsTenants(t *testing.T) {
 	must(t, err)
 	_, err = acme.Enqueue(t.Context(), "tenants.fake", nil)
 	must(t, err)
-	equal(t, fake.AssertEnqueued("tenants.fake")[0].Tenant, "acme", "the tenant of the request")
+	equal(t, fake.AssertEnqueued("tenants.fake")[0].Meta["tenant_id"], any("acme"), "the tenant of the job")
 }

@@ -8,7 +8,6 @@ package ojstest
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -18,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/openjobspec/ojs-go"
+	"github.com/openjobspec/ojs-go/internal/fakes"
 )
 
 var engines atomic.Int64
@@ -43,9 +43,9 @@ type Fake struct {
 	// Client is for the code under test.
 	Client *ojs.Client
 
-	t        testing.TB
-	mu       sync.Mutex
-	requests []ojs.JobRequest
+	t    testing.TB
+	mu   sync.Mutex
+	jobs []ojs.Job
 }
 
 // New makes a fake for the length of a test.
@@ -56,10 +56,7 @@ func New(t testing.TB) *Fake {
 		t.Fatal(err)
 	}
 	fake := &Fake{Client: client, t: t}
-	// The outermost layer: what it sees after next is what the others have made of the request.
-	if err := client.UseNamed("ojstest", fake.remember); err != nil {
-		t.Fatal(err)
-	}
+	fakes.Watch(client, fake.remember)
 	t.Cleanup(func() {
 		if err := client.Close(); err != nil {
 			t.Error(err)
@@ -68,74 +65,72 @@ func New(t testing.TB) *Fake {
 	return fake
 }
 
-func (f *Fake) remember(ctx context.Context, request *ojs.JobRequest, next ojs.EnqueueFunc) (*ojs.Job, error) {
-	job, err := next(ctx, request)
-	if err == nil && job != nil {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.requests = append(f.requests, *request)
-	}
-	return job, err
+func (f *Fake) remember(job any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.jobs = append(f.jobs, *job.(*ojs.Job))
 }
 
-// Match chooses requests.
-type Match func(ojs.JobRequest) bool
+// Match chooses jobs. A job is as it was sent: middleware has changed it, the defaults of its type are in it, and its
+// options are in Raw, under their names on the wire.
+type Match func(ojs.Job) bool
 
-// Args chooses requests with these arguments, compared as JSON.
+// Args chooses jobs with these arguments, compared as JSON.
 func Args(args ...any) Match {
-	want := wireArgs(ojs.JobRequest{Type: "x", Args: ojs.Args(args)})
-	return func(request ojs.JobRequest) bool { return bytes.Equal(wireArgs(request), want) }
-}
-
-// Queue chooses requests for a queue.
-func Queue(name string) Match {
-	return func(request ojs.JobRequest) bool {
-		return request.Queue == name || request.Queue == "" && name == "default"
+	var want ojs.Job
+	body, err := json.Marshal(ojs.JobRequest{Type: "x", Args: ojs.Args(args)})
+	if err == nil {
+		err = json.Unmarshal(body, &want)
 	}
+	return func(job ojs.Job) bool { return err == nil && bytes.Equal(argsText(job), argsText(want)) }
 }
 
-// Train chooses requests that name this train.
+// Queue chooses jobs of a queue.
+func Queue(name string) Match {
+	return func(job ojs.Job) bool { return job.Queue == name }
+}
+
+// Train chooses jobs that name this train.
 func Train(id string) Match {
-	return func(request ojs.JobRequest) bool { return request.Train != nil && request.Train.ID == id }
+	return func(job ojs.Job) bool { return job.Train != nil && job.Train.ID == id }
 }
 
-// wireArgs are the arguments of a request in one form: members of objects in order, no spaces.
-func wireArgs(request ojs.JobRequest) []byte {
-	body, err := json.Marshal(request)
+// argsText are the arguments of a job in one form: members of objects in order, no spaces.
+func argsText(job ojs.Job) []byte {
+	text, err := json.Marshal(job.Args)
 	if err != nil {
 		return []byte(err.Error())
 	}
-	var wire struct{ Args any }
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	if err := decoder.Decode(&wire); err != nil {
-		return []byte(err.Error())
-	}
-	args, _ := json.Marshal(wire.Args)
-	return args
+	return text
 }
 
-// Enqueued are the requests of this type (or of all, when it is empty) that match, oldest first.
-func (f *Fake) Enqueued(jobType string, matches ...Match) (found []ojs.JobRequest) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// matching are the jobs of this type (or all, when it is empty) that match.
+func matching(jobs []ojs.Job, jobType string, matches []Match) (found []ojs.Job) {
 next:
-	for _, request := range f.requests {
-		if jobType != "" && request.Type != jobType {
+	for _, job := range jobs {
+		if jobType != "" && job.Type != jobType {
 			continue
 		}
 		for _, match := range matches {
-			if !match(request) {
+			if !match(job) {
 				continue next
 			}
 		}
-		found = append(found, request)
+		found = append(found, job)
 	}
 	return found
 }
 
-// AssertEnqueued fails the test unless such a job was enqueued. It returns the requests.
-func (f *Fake) AssertEnqueued(jobType string, matches ...Match) []ojs.JobRequest {
+// Enqueued are the jobs of this type (or of all, when it is empty) that match, oldest first. Jobs that the engine
+// refused are not among them.
+func (f *Fake) Enqueued(jobType string, matches ...Match) []ojs.Job {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return matching(f.jobs, jobType, matches)
+}
+
+// AssertEnqueued fails the test unless such a job was enqueued. It returns the jobs.
+func (f *Fake) AssertEnqueued(jobType string, matches ...Match) []ojs.Job {
 	f.t.Helper()
 	found := f.Enqueued(jobType, matches...)
 	if len(found) == 0 {
@@ -167,8 +162,8 @@ func (f *Fake) summary() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var all []string
-	for _, request := range f.requests {
-		all = append(all, request.Type+string(wireArgs(request)))
+	for _, job := range f.jobs {
+		all = append(all, job.Type+string(argsText(job)))
 	}
 	if all == nil {
 		return "none"

@@ -37,6 +37,12 @@ func TestFake(t *testing.T) {
 	if found := fake.AssertEnqueued("email.send", ojstest.Args("ada@example.com", 1), ojstest.Queue("mail")); found[0].Meta["tenant"] != "acme" {
 		t.Fatalf("%+v", found)
 	}
+	// All of a batch are refused with one of them, and the fake records none.
+	_, err := fake.Client.EnqueueBatch(ctx, []ojs.JobRequest{{Type: "refused.too"}, {Type: "BAD TYPE"}})
+	if !errors.Is(err, ojs.ErrInvalidRequest) {
+		t.Fatal(err)
+	}
+	fake.AssertNotEnqueued("refused.too")
 	fake.AssertEnqueued("report", ojstest.Args(map[string]any{"a": 1, "b": 2}), ojstest.Queue("default"))
 	fake.AssertNotEnqueued("dropped")
 	fake.AssertNotEnqueued("BAD TYPE")

@@ -14,25 +14,13 @@ import (
 //	defer tx.Rollback()
 //	signUp(tx, "ada@example.com") // the code under test
 //	ojstest.AssertStaged(t, outbox, tx, "email.welcome", ojstest.Args("ada@example.com"))
-func Staged(t testing.TB, outbox *ojs.Outbox, tx ojs.Transaction, jobType string, matches ...Match) (found []ojs.Job) {
+func Staged(t testing.TB, outbox *ojs.Outbox, tx ojs.Transaction, jobType string, matches ...Match) []ojs.Job {
 	t.Helper()
 	jobs, err := outbox.Staged(t.Context(), tx)
 	if err != nil {
 		t.Fatal(err)
 	}
-next:
-	for _, job := range jobs {
-		if jobType != "" && job.Type != jobType {
-			continue
-		}
-		for _, match := range matches {
-			if !match(ojs.JobRequest{Type: job.Type, Args: job.Args, Queue: job.Queue, Meta: job.Meta}) {
-				continue next
-			}
-		}
-		found = append(found, job)
-	}
-	return found
+	return matching(jobs, jobType, matches)
 }
 
 // AssertStaged fails the test unless such a job is in the outbox. It returns the jobs.

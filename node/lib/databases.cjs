@@ -117,6 +117,10 @@ function ofKnex(it) {
   const make = () => {
     if (driverName === 'better-sqlite3') return sqlite(driver, connectionSettings.filename);
     if (Object.keys(connectionSettings ?? {}).length === 0) {
+      if (!client.config.connection) {
+        const why = 'set its `connection`; most often a variable of the environment is not set';
+        throw new OJSOutboxError(`this Knex has no connection: ${why}`);
+      }
       throw new OJSOutboxError('the connection of this Knex is a function, which the relay cannot call: say databaseUrl');
     }
     return driverName === 'mysql2' ? mysql(connectionSettings) : postgres(new driver.Client(connectionSettings));

@@ -44,7 +44,10 @@ class Outbox {
     this.#ownsClient = client === undefined;
     this.table = table;
     this.#settings = { database, databaseUrl, enabled, relay, sameDatabase, url: only.url, relayOptions: { pollInterval, batchSize, retention } };
-    if (database !== undefined) this.#checkFile(connectionOf(database));
+    if (database === undefined) return;
+    this.#checkFile(connectionOf(database));
+    // Otherwise a job that is enqueued in a transaction would be sent at once.
+    if (isKnex(database) && !database.isTransaction) instrument(database);
   }
 
   // --- enqueue ---

@@ -74,7 +74,6 @@ pub const TARGETS: &[Target] = &[
     parts("go/outcome.go", &["go/outcomes.j2"]),
     whole("go/records.go", "go/records.go.j2"),
     whole("go/settings.go", "go/settings.go.j2"),
-    parts("go/task.go", &["go/option_fill.j2"]),
     parts("go/worker.go", &["go/worker_states.j2"]),
     parts(
         "java/src/main/java/org/openjobspec/Bulk.java",

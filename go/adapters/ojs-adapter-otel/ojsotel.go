@@ -90,6 +90,11 @@ func (s *Spans) Enqueue(ctx context.Context, request *ojs.JobRequest, next ojs.E
 	if job != nil && job.ID != "" {
 		span.SetAttributes(attribute.String("ojs.job.id", job.ID), attribute.String("messaging.message.id", job.ID))
 	}
+	if job != nil && job.Queue != "" && job.Queue != queue {
+		// The request names none, and jobs of its type go there by default.
+		span.SetName(job.Queue + " enqueue")
+		span.SetAttributes(messaging("publish", job.Queue)...)
+	}
 	if job != nil && job.State != "" {
 		span.SetAttributes(attribute.String("ojs.job.state", string(job.State)))
 	}

@@ -292,6 +292,19 @@ func TestEachJobOfABatchHasASpan(t *testing.T) {
 	}
 }
 
+// The queue of a job that names none is among the defaults of its type, which the engine fills in after the layer.
+func TestASpanHasTheQueueOfTheType(t *testing.T) {
+	p := newProgram(t)
+	p.worker.Register("otel.defaults", func(ojs.JobContext) error { return nil }, ojs.WithQueue("mail"))
+	_, err := p.client.Enqueue(p.ctx, "otel.defaults", nil)
+	must(t, err)
+	spans := p.named("mail enqueue")
+	if len(spans) != 1 || value(spans[0], "messaging.destination.name") != "mail" ||
+		value(spans[0], "ojs.job.queue") != "mail" {
+		t.Fatalf("%+v", p.exporter.GetSpans())
+	}
+}
+
 func TestACancelledJobHasNotFailed(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)

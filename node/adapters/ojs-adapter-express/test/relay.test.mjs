@@ -284,6 +284,21 @@ test('tables of another server in the database: jobs go through the outbox', asy
   assert.equal(rows[0].count, 0);
 });
 
+test('the Knex that an outbox is given is instrumented by it', async (t) => {
+  const db = knex({ client: 'pg', connection: await postgres(t), pool: { min: 0 } });
+  defer(t, () => db.destroy());
+  const outbox = new Outbox({ url: 'memory:', database: db, relay: false });
+  defer(t, () => outbox.close());
+  await outbox.migrate();
+  await db.transaction(async (trx) => {
+    outbox.enqueueAfterCommit('a', [1]);
+    await Promise.resolve();
+    assert.deepEqual((await outbox.staged(trx)).map(({ args }) => args), [[1]]);
+    await trx.rollback();
+  }).catch(() => undefined);
+  assert.deepEqual(await outbox.staged(db), []);
+});
+
 test('what cannot work says so', async (t) => {
   const file = path.join(folder(t), 'app.db');
   const db = new Sqlite(file);
@@ -293,6 +308,11 @@ test('what cannot work says so', async (t) => {
   assert.throws(() => new Outbox({ tabel: 'x' }), /unknown setting 'tabel'/);
   assert.throws(() => new Outbox({ database: 7 }), OJSOutboxError);
   assert.throws(() => instrument(db), /Knex/);
+  const nowhere = knex({ client: 'pg', connection: undefined });
+  await assert.rejects(new Outbox({ url: 'memory:', database: nowhere }).start(), /this Knex has no connection/);
+  const called = knex({ client: 'pg', connection: () => ({}) });
+  await assert.rejects(new Outbox({ url: 'memory:', database: called }).start(), /say databaseUrl/);
+  await Promise.all([nowhere.destroy(), called.destroy()]);
   assert.throws(() => new Relay(new OJSClient('memory:'), 'sqlite:app.db'), /PostgreSQL and MySQL by URL/);
   await assert.rejects(new Outbox({ url: 'memory:', database: memory }).start(), /in memory/);
   await assert.rejects(transaction(db, async () => 1), /must not be async/);

@@ -1,9 +1,11 @@
 // The handlers of an application, found by their decorator, and the worker that runs them.
-import { SetMetadata } from '@nestjs/common';
+import { Logger, SetMetadata } from '@nestjs/common';
 import { OJSValidationError, OJSWorker } from '@openjobspec/sdk';
 import { requestContext } from '@openjobspec/sdk/outbox';
 
 const HANDLER = 'ojs:handler';
+const NO_HANDLERS = 'OjsModule has settings of a worker, and no method of a provider or controller has @OjsHandler: '
+  + 'no worker was started. Is the class with the handlers among the providers of a module?';
 
 /**
  * Method decorator: the method handles jobs of this type. It gets the `JobContext`; what it returns is the result.
@@ -16,12 +18,14 @@ export const OjsHandler = (type, options) => SetMetadata(HANDLER, { type, option
 export class OjsWorkerHost {
   #ojs;
   #options;
+  #wanted; // The application has said something of a worker.
   #discovery;
   #scanner;
 
-  constructor(ojs, { worker = {} }, discovery, scanner) {
+  constructor(ojs, { worker }, discovery, scanner) {
     this.#ojs = ojs;
-    this.#options = worker;
+    this.#options = worker ?? {};
+    this.#wanted = Boolean(worker);
     this.#discovery = discovery;
     this.#scanner = scanner;
   }
@@ -29,7 +33,10 @@ export class OjsWorkerHost {
   /** Called by Nest. */
   async onApplicationBootstrap() {
     const handlers = this.#handlers();
-    if (handlers.length === 0) return;
+    if (handlers.length === 0) {
+      if (this.#wanted) new Logger('OjsModule').warn(NO_HANDLERS);
+      return;
+    }
     const worker = new OJSWorker({ client: this.#ojs.client, ...(this.#options || undefined) });
     worker.use('ojs-request-context', requestContext.restored);
     // Registered in any case: that is what sets the defaults of the types.

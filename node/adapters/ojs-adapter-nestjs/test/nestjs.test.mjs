@@ -231,6 +231,18 @@ test('no worker where it is not wanted, nor without handlers; handlers of a requ
   await assert.rejects(context(t, { imports: [OjsModule.forRoot({ url, tabel: 'x' })] }), /unknown setting 'tabel'/);
 });
 
+test('settings of a worker without a handler are warned of', async (t) => {
+  for (const [worker, warned] of [[{ queues: ['mail'] }, 1], [undefined, 0], [false, 0]]) {
+    const said = [];
+    class App {}
+    Module({ imports: [OjsModule.forRoot({ url: 'memory:', worker })] })(App);
+    const logger = { log() {}, error() {}, warn: (text) => said.push(text) };
+    const app = await NestFactory.createApplicationContext(App, { logger, abortOnError: false });
+    defer(t, () => app.close());
+    assert.equal(said.filter((text) => /no method .* has @OjsHandler/.test(text)).length, warned, said.join());
+  }
+});
+
 test('options of a handler hold for all jobs of its type, also where another process has the worker', async (t) => {
   class Mails {
     defaults() {}

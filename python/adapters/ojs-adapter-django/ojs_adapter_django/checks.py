@@ -11,10 +11,13 @@ from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
+from openjobspec import Client, OJSError
 from openjobspec.outbox import same_file
 from openjobspec.same_database import IDENTITY
 
 from . import conf, databases
+
+URLS = ("http://", "https://", "sqlite:", "memory:", "postgres://", "postgresql://")
 
 
 def check_config(**_: Any) -> list[checks.CheckMessage]:
@@ -23,7 +26,7 @@ def check_config(**_: Any) -> list[checks.CheckMessage]:
         config = conf.read()
     except ImproperlyConfigured as error:
         return [checks.Error(str(error), id="ojs.E001")]
-    found: list[checks.CheckMessage] = []
+    found: list[checks.CheckMessage] = _check_url(config)
     if config.enabled:
         try:
             if databases.vendor(config.database) and _lacks_table(config):
@@ -40,6 +43,17 @@ def check_config(**_: Any) -> list[checks.CheckMessage]:
                 f"OJS_CONFIG['url'] and the database '{alias}' are one SQLite file: two copies of SQLite would open it and destroy it",
                 hint="give the jobs a file of their own", id="ojs.E003"))  # fmt: skip
     return found
+
+
+def _check_url(config: conf.Config) -> list[checks.CheckMessage]:
+    """A URL that no client takes. One that begins as URLs do is not tried: a check opens no connection."""
+    if not config.url or config.url.startswith(URLS):
+        return []
+    try:
+        Client(config.url).close()
+    except OJSError as error:
+        return [checks.Error(f"OJS_CONFIG['url']: {error}", id="ojs.E004")]
+    return []
 
 
 def _lacks_table(config: conf.Config) -> bool:

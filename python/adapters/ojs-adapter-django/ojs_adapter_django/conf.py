@@ -15,6 +15,12 @@ from openjobspec.policies import duration_seconds
 KNOWN = {"url", "auth_token", "headers", "timeout", "outbox", "worker"}
 KNOWN_OUTBOX = {"enabled", "table", "relay", "poll_interval", "batch_size", "retention", "database", "same_database"}
 
+#: What settings of the outbox must be; lengths of time have forms of their own.
+OUTBOX_TYPES: Mapping[str, type] = {
+    "enabled": bool, "relay": bool, "same_database": bool, "table": str, "database": str, "batch_size": int,
+}  # fmt: skip
+WORDS: Mapping[type, str] = {bool: "True or False", str: "a text", int: "a whole number"}
+
 
 @dataclass(frozen=True)
 class Config:
@@ -54,14 +60,16 @@ def read() -> Config:
     _refuse_unknown("OJS_CONFIG", given, KNOWN)
     outbox = dict(given.get("outbox") or {})
     _refuse_unknown("OJS_CONFIG['outbox']", outbox, KNOWN_OUTBOX)
+    _refuse_types("OJS_CONFIG", given, {"url": str, "worker": str})
+    _refuse_types("OJS_CONFIG['outbox']", outbox, OUTBOX_TYPES)
     return Config(
         url=given.get("url"),
         client={name: given[name] for name in ("auth_token", "headers", "timeout") if name in given},
-        enabled=bool(outbox.get("enabled", True)),
-        table=outbox.get("table", "ojs_outbox"),
-        relay=bool(outbox.get("relay", True)),
+        enabled=_said(outbox, "enabled", True),
+        table=_said(outbox, "table", "ojs_outbox"),
+        relay=_said(outbox, "relay", True),
         relay_options=_relay_options(outbox),
-        database=outbox.get("database", "default"),
+        database=_said(outbox, "database", "default"),
         same_database=outbox.get("same_database"),
         worker=given.get("worker"),
     )
@@ -76,6 +84,20 @@ def _relay_options(outbox: Mapping[str, Any]) -> dict[str, Any]:
         except (TypeError, ValueError) as error:
             raise ImproperlyConfigured(f"OJS_CONFIG['outbox']['{name}']: seconds, a timedelta, or text such as 'PT1S'; {error}") from error
     return options
+
+
+def _said(given: Mapping[str, Any], name: str, otherwise: Any) -> Any:
+    """A setting; None is as if it were left out."""
+    value = given.get(name)
+    return otherwise if value is None else value
+
+
+def _refuse_types(where: str, given: Mapping[str, Any], types: Mapping[str, type]) -> None:
+    """A text such as ``"false"``, out of a variable of the environment, would count as true."""
+    for name, wanted in types.items():
+        value = given.get(name)
+        if value is not None and type(value) is not wanted:
+            raise ImproperlyConfigured(f"{where}['{name}']: {WORDS[wanted]}, not {value!r}")
 
 
 def _refuse_unknown(where: str, given: Mapping[str, Any], known: set[str]) -> None:

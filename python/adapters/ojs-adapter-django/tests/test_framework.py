@@ -90,6 +90,9 @@ def test_the_worker_command_wants_a_worker(settings):
     settings.OJS_CONFIG, settings.TASKS = {"url": "memory:"}, {}
     with pytest.raises(CommandError, match="name the worker"):
         call_command("ojs_worker")
+    settings.OJS_CONFIG = {"url": "localhost:8080", "worker": "shop.jobs:worker"}
+    with pytest.raises(CommandError, match="write http://localhost:8080 for a server"):
+        call_command("ojs_worker")
 
 
 def test_checks(settings):
@@ -100,6 +103,10 @@ def test_checks(settings):
     for config, found in [
         ({"ulr": "x"}, ["ojs.E001"]),
         ({"outbox": {"poll": 1}}, ["ojs.E001"]),
+        ({"outbox": {"enabled": "false"}}, ["ojs.E001"]),
+        ({"outbox": {"relay": 0}}, ["ojs.E001"]),
+        ({"outbox": {"table": 7}}, ["ojs.E001"]),
+        ({"url": "localhost:8080"}, ["ojs.E004"]),
         ({"outbox": {"poll_interval": "soon"}}, ["ojs.E001"]),
         ({"outbox": {"enabled": False}}, ["ojs.W001"]),
     ]:

@@ -44,7 +44,7 @@ final class Connection {
     /** Whatever takes the place of connections. */
     byte[] direct(String method, String path, byte[] body, Duration wait) {
         if (transport == null) return wait == null ? engine.call(method, path, body) : engine.callWaiting(method, path, body, wait.toMillis());
-        Transport.Answer answer = transport.request(method, path, body);
+        Transport.Answer answer = transport.request(method, path, Defaults.completed(body));
         if (answer.status() < 200 || answer.status() > 299) throw Native.refusal(answer.status(), answer.body());
         return answer.body();
     }

@@ -12,7 +12,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
-/** What jobs of a type are sent with in this process, where they do not say otherwise: by the names on the wire. */
+/**
+ * What jobs of a type are sent with in this process, where they do not say otherwise. The core has it, and fills it in;
+ * here is what was said, by the names on the wire.
+ */
 final class Defaults {
     /** Options that belong to one job, and not to all of a type. */
     private static final List<String> OF_ONE_JOB = List.of("delay_until", "expires_at", "tenant");
@@ -23,29 +26,51 @@ final class Defaults {
 
     private Defaults() {}
 
+    static boolean has(String type) {
+        return BY_TYPE.containsKey(type);
+    }
+
     static Map<String, Object> of(String type) {
         return BY_TYPE.getOrDefault(type, Map.of());
+    }
+
+    /** A job with what its type has, in the form in which it goes over the wire. */
+    static Map<String, Object> completedJob(byte[] request) {
+        return Members.of(NativeOutbox.recorded("POST", "/jobs", request).getFirst());
+    }
+
+    /** A request for a transport of the program's own: with what the types of its jobs have. */
+    static byte[] completed(byte[] request) {
+        if (BY_TYPE.isEmpty() || request == null || request.length == 0) return request;
+        return Json.bytes(completed(Json.parse(request)));
+    }
+
+    private static Object completed(Object body) {
+        if (body instanceof List<?> jobs) return jobs.stream().map(Defaults::completed).toList();
+        if (!(body instanceof Map<?, ?>)) return body;
+        Map<String, Object> whole = new LinkedHashMap<>(Members.of(body));
+        for (String name : List.of("jobs", "steps", "job_template")) {
+            whole.computeIfPresent(name, (key, value) -> completed(value));
+        }
+        if (whole.get("callbacks") instanceof Map<?, ?> callbacks) {
+            Map<String, Object> jobs = new LinkedHashMap<>(Members.of(callbacks));
+            jobs.replaceAll((name, job) -> completed(job));
+            whole.put("callbacks", jobs);
+        }
+        return whole.get("type") instanceof String type && has(type) ? completedJob(Json.bytes(whole)) : whole;
     }
 
     /** Keeps what is said about a job of this type. */
     static void set(String type, Consumer<JobRequest> defaults) {
         if (type.equals("*")) throw wrong("'*' stands for types without a name, and defaults belong to one type: register that type");
-        Map<String, Object> before = BY_TYPE.remove(type);
-        try {
-            JobRequest said = JobRequest.of(type);
-            defaults.accept(said);
-            Map<String, Object> body = said.toJson();
-            for (String name : List.of("id", "meta", "schema")) if (body.containsKey(name)) throw ofOneJob(name, type);
-            if (!said.args().isEmpty()) throw ofOneJob("args", type);
-            for (String name : OF_ONE_JOB) if (said.options().containsKey(name)) throw ofOneJob(name, type);
-            Map<String, Object> options = new LinkedHashMap<>(said.options());
-            // The core fills in the train: it merges the members with those of a job, and an id may name arguments.
-            Object train = options.remove("train");
-            setInCore(type, train == null ? Map.of() : Map.of("train", train));
-            before = options;
-        } finally {
-            if (before != null) BY_TYPE.put(type, before);
-        }
+        JobRequest said = JobRequest.of(type);
+        defaults.accept(said);
+        Map<String, Object> body = said.body(said.options());
+        for (String name : List.of("id", "meta", "schema")) if (body.containsKey(name)) throw ofOneJob(name, type);
+        if (!said.args().isEmpty()) throw ofOneJob("args", type);
+        for (String name : OF_ONE_JOB) if (said.options().containsKey(name)) throw ofOneJob(name, type);
+        setInCore(type, said.options());
+        BY_TYPE.put(type, new LinkedHashMap<>(said.options()));
     }
 
     private static void setInCore(String type, Map<String, Object> options) {

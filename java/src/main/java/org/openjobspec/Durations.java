@@ -29,8 +29,9 @@ final class Durations {
 
     /** A length that may be zero. */
     static Duration notNegative(String name, Duration length) {
-        if (length == null) throw new OJSException.Validation(name + " is null: leave it out for the default");
-        if (length.isNegative()) throw new OJSException.Validation(name + " must be zero or more, got " + length);
+        if (Given.some(name, length).isNegative()) {
+            throw new OJSException.Validation(name + " must be zero or more, got " + length);
+        }
         return length;
     }
 

@@ -1,5 +1,7 @@
 package org.openjobspec;
 
+import static org.openjobspec.Given.some;
+
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -15,6 +17,9 @@ import java.util.Map;
  * @param <S> what the methods return: the object itself
  */
 public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequest, PendingJob {
+    /** What is sent only where it stands against a default of the type. */
+    private static final Map<String, Object> USUAL = Map.of("queue", "default", "priority", 0, "tags", List.of());
+
     private final String type;
     private List<Object> args;
     private Map<String, Object> meta = new LinkedHashMap<>();
@@ -25,8 +30,7 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
     JobOptions(String type, List<?> args) {
         if (type == null || type.isEmpty()) throw new OJSException.Validation("a job needs a type", "invalid_payload");
         this.type = type;
-        this.args = new ArrayList<>(args);
-        options.putAll(Defaults.of(type));
+        this.args = new ArrayList<>(some("args", args));
     }
 
     abstract S self();
@@ -53,7 +57,7 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
 
     /** Replaces the arguments. */
     public S args(List<?> args) {
-        this.args = new ArrayList<>(args);
+        this.args = new ArrayList<>(some("args", args));
         return self();
     }
 
@@ -64,7 +68,7 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
 
     /** Replaces the metadata. */
     public S meta(Map<String, ?> meta) {
-        this.meta = new LinkedHashMap<>(meta);
+        this.meta = new LinkedHashMap<>(some("meta", meta));
         return self();
     }
 
@@ -82,12 +86,12 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
     // gen:java/options.j2 (make gen; do not edit)
     /** The queue; {@code default} when it is not said. */
     public S queue(String queue) {
-        return unless(queue.equals("default"), "queue", queue);
+        return option("queue", some("queue", queue));
     }
 
     /** −100 to 100, higher first. */
     public S priority(int priority) {
-        return unless(priority == 0, "priority", priority);
+        return option("priority", priority);
     }
 
     /** The most one run may take. */
@@ -112,22 +116,22 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
 
     /** Do not run before this time. */
     public S delayUntil(Instant delayUntil) {
-        return option("delay_until", delayUntil.toString());
+        return option("delay_until", some("delayUntil", delayUntil).toString());
     }
 
     /** Do not run before this time. */
     public S delayUntil(OffsetDateTime delayUntil) {
-        return option("delay_until", text(delayUntil));
+        return option("delay_until", text(some("delayUntil", delayUntil)));
     }
 
     /** Throw the job away when it has not started by then. */
     public S expiresAt(Instant expiresAt) {
-        return option("expires_at", expiresAt.toString());
+        return option("expires_at", some("expiresAt", expiresAt).toString());
     }
 
     /** Throw the job away when it has not started by then. */
     public S expiresAt(OffsetDateTime expiresAt) {
-        return option("expires_at", text(expiresAt));
+        return option("expires_at", text(some("expiresAt", expiresAt)));
     }
 
     /** How long the job's whole life may take. */
@@ -137,47 +141,47 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
 
     /** What happens when it fails. */
     public S retry(RetryPolicy retry) {
-        return option("retry", retry.toJson());
+        return option("retry", some("retry", retry).toJson());
     }
 
     /** What makes it a duplicate. */
     public S unique(UniquePolicy unique) {
-        return option("unique", unique.toJson());
+        return option("unique", some("unique", unique).toJson());
     }
 
     /** How many of its kind may start or run at a time. */
     public S rateLimit(Map<String, ?> rateLimit) {
-        return option("rate_limit", rateLimit);
+        return option("rate_limit", some("rateLimit", rateLimit));
     }
 
     /** The train that it joins: jobs of one train run one after the other. */
     public S train(String id) {
-        return train(Train.of(id));
+        return train(Train.of(some("train", id)));
     }
 
     /** The train that it joins: jobs of one train run one after the other. */
     public S train(Train train) {
-        return option("train", train.toJson());
+        return option("train", some("train", train).toJson());
     }
 
     /** Words to find it by. */
     public S tags(String... tags) {
-        return unless(tags.length == 0, "tags", List.of(tags));
+        return option("tags", Given.all("tags", tags));
     }
 
     /** The version of the arguments: `2`, `2.1` or `2.1.0`. */
     public S version(String version) {
-        return option("version", version);
+        return option("version", some("version", version));
     }
 
     /** The tenant that it belongs to: `meta.tenant_id`. */
     public S tenant(String tenant) {
-        return option("tenant", tenant);
+        return option("tenant", some("tenant", tenant));
     }
 
     /** The key of its line in a queue that is shared by keys: keys get jobs handed out in turn. */
     public S fairnessKey(String fairnessKey) {
-        return option("fairness_key", fairnessKey);
+        return option("fairness_key", some("fairnessKey", fairnessKey));
     }
 
     // gen:end
@@ -189,13 +193,13 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
 
     /** An id of your own, a UUIDv7; without it one is made. */
     public S id(String id) {
-        this.id = id;
+        this.id = some("id", id);
         return self();
     }
 
     /** The name of the schema that the arguments follow. */
     public S schema(String schema) {
-        this.schema = schema;
+        this.schema = some("schema", schema);
         return self();
     }
 
@@ -209,15 +213,19 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
         return DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(time); // toString() leaves zero seconds out
     }
 
-    /** A default is not sent. */
-    private S unless(boolean isDefault, String name, Object value) {
-        if (isDefault) options.remove(name);
-        else options.put(name, value);
-        return self();
+    /** The request as the core gets it, which adds the defaults of its type. */
+    public Map<String, Object> toJson() {
+        if (Defaults.has(type)) return body(options);
+        Map<String, Object> said = options;
+        for (Map.Entry<String, Object> usual : USUAL.entrySet()) {
+            if (!usual.getValue().equals(options.get(usual.getKey()))) continue;
+            if (said == options) said = new LinkedHashMap<>(options);
+            said.remove(usual.getKey());
+        }
+        return body(said);
     }
 
-    /** The request as the wire has it. */
-    public Map<String, Object> toJson() {
+    Map<String, Object> body(Map<String, Object> options) {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("type", type);
         body.put("args", args);

@@ -24,8 +24,9 @@ final class NativeLibrary {
         String resource = resource();
         try (InputStream in = NativeLibrary.class.getResourceAsStream(resource)) {
             if (in == null) {
-                throw new UnsatisfiedLinkError("no " + resource + " on the class path: add the jar ojs-<version>-" + platform()
-                        + ".jar, or name the library with -D" + PROPERTY + "=/path/to/" + file());
+                throw new UnsatisfiedLinkError("no " + resource + " on the class path: add the dependency "
+                        + "org.openjobspec:ojs with <classifier>" + platform() + "</classifier> (ojs-<version>-"
+                        + platform() + ".jar), or name the library with -D" + PROPERTY + "=/path/to/" + file());
             }
             return unpacked(in);
         } catch (IOException e) {

@@ -423,15 +423,15 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
 
         /** Certificates to trust, a PEM file. Without it {@code OJS_TLS_CA_FILE}. */
         public Builder caFile(Path caFile) {
-            this.caFile = caFile.toString();
+            this.caFile = Given.some("caFile", caFile).toString();
             return this;
         }
 
         /** The client's own certificate and its key, PEM files. Without it {@code OJS_TLS_CERT_FILE} and {@code
          * OJS_TLS_KEY_FILE}. */
         public Builder clientCert(Path certificate, Path key) {
-            certFile = certificate.toString();
-            keyFile = key.toString();
+            certFile = Given.some("clientCert", certificate).toString();
+            keyFile = Given.some("clientCert", key).toString();
             return this;
         }
 
@@ -454,7 +454,7 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
          * none}: those variables are not read. Requests to a loopback address go through none. Without it {@code
          * OJS_PROXY}, else {@code environment}. */
         public Builder proxy(Proxy proxy) {
-            this.proxy = proxy.word();
+            this.proxy = Given.some("proxy", proxy).word();
             return this;
         }
 

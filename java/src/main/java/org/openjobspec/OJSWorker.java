@@ -360,15 +360,15 @@ public final class OJSWorker implements AutoCloseable {
 
         /** In order of preference. Without it {@code OJS_QUEUE}, else {@code default}. */
         public Builder queues(List<String> queues) {
-            if (queues.isEmpty()) throw new OJSException.Validation("queues must not be empty: leave it out for the default");
-            this.queues = List.copyOf(queues);
+            if (Given.some("queues", queues).isEmpty()) throw new OJSException.Validation("queues must not be empty: leave it out for the default");
+            this.queues = List.copyOf(Given.some("queues", queues));
             return this;
         }
 
 
         /** In order of preference. Without it {@code OJS_QUEUE}, else {@code default}. */
         public Builder queues(String... queues) {
-            return queues(List.of(queues));
+            return queues(Given.all("queues", queues));
         }
 
         /** Handlers at a time. Without it {@code OJS_CONCURRENCY}, else {@code 10}. */
@@ -417,14 +417,14 @@ public final class OJSWorker implements AutoCloseable {
 
         /** Labels of the worker, sent to the server. */
         public Builder labels(List<String> labels) {
-            this.labels = List.copyOf(labels);
+            this.labels = List.copyOf(Given.some("labels", labels));
             return this;
         }
 
 
         /** Labels of the worker, sent to the server. */
         public Builder labels(String... labels) {
-            return labels(List.of(labels));
+            return labels(Given.all("labels", labels));
         }
 
         /** Gives unfinished jobs back when it stops; else they wait until their leases end. Without it true. */
@@ -436,7 +436,7 @@ public final class OJSWorker implements AutoCloseable {
         /** What happens to a job whose type has no handler: {@code fail} makes it a dead letter whose reason is
          * no_handler; {@code release} gives it back to its queue, and no attempt is counted. Without it fail. */
         public Builder unknownTypes(UnknownTypes unknownTypes) {
-            this.unknownTypes = unknownTypes.word();
+            this.unknownTypes = Given.some("unknownTypes", unknownTypes).word();
             return this;
         }
 

@@ -148,7 +148,7 @@ public final class Outbox {
         byte[] plain = Json.bytes(request.toJson());
         byte[] body = client.connection().encrypted(plain);
         Map<String, Object> row = Members.of(inEngine ? NativeOutbox.stageInEngine(body) : NativeOutbox.stage(body, database, table));
-        Map<String, Object> job = new LinkedHashMap<>(Members.of(Json.parse(plain)));
+        Map<String, Object> job = new LinkedHashMap<>(Defaults.completedJob(plain));
         if (job.remove("options") instanceof Map<?, ?> options) options.forEach((name, value) -> job.put((String) name, value));
         job.put("id", row.get("id"));
         return new Staged(new Job(job), Members.text(row, "sql"), Members.list(row, "params").stream().map(String.class::cast).toList());

@@ -74,7 +74,7 @@ public final class Spans {
         size(span, request.args());
         try (Scope scope = context.makeCurrent()) {
             Job job = next.enqueue(request);
-            if (job != null) about(span, job);
+            if (job != null) about(span, job, queue);
             span.setStatus(StatusCode.OK);
             return job;
         } catch (Throwable e) {
@@ -161,7 +161,11 @@ public final class Spans {
     }
 
     /** The job as it was stored, or as it will be sent in a batch. */
-    private static void about(Span span, Job job) {
+    private static void about(Span span, Job job, String queue) {
+        if (job.state() != null && !queue.equals(job.queue())) {
+            // The request names none, and jobs of its type go there by default.
+            span.updateName(job.queue() + " enqueue").setAllAttributes(messaging("publish", job.queue()).build());
+        }
         if (job.id() != null) span.setAttribute("ojs.job.id", job.id()).setAttribute("messaging.message.id", job.id());
         if (job.state() != null) span.setAttribute("ojs.job.state", job.state());
         if (job.get("scheduled_at") instanceof String time) span.setAttribute("ojs.job.scheduled_at", time);

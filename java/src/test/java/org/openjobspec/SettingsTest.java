@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +50,58 @@ class SettingsTest {
         refused("visibilityTimeout must be longer than 0", () -> OJSWorker.builder().visibilityTimeout(none));
         refused("pollInterval must be longer than 0", () -> OJSWorker.builder().pollInterval(none));
         refused("gracePeriod must be zero or more", () -> OJSWorker.builder().gracePeriod(less));
+    }
+
+    /** Most often it is a variable that was forgotten. */
+    @Test
+    void nullIsRefusedByName() {
+        JobRequest job = JobRequest.of("a");
+        Map<String, Executable> calls = new LinkedHashMap<>();
+        calls.put("queue", () -> job.queue(null));
+        calls.put("delayUntil", () -> job.delayUntil((Instant) null));
+        calls.put("expiresAt", () -> job.expiresAt((OffsetDateTime) null));
+        calls.put("retry", () -> job.retry(null));
+        calls.put("unique", () -> job.unique(null));
+        calls.put("rateLimit", () -> job.rateLimit(null));
+        calls.put("train", () -> job.train((String) null));
+        calls.put("tags", () -> job.tags((String[]) null));
+        calls.put("version", () -> job.version(null));
+        calls.put("tenant", () -> job.tenant(null));
+        calls.put("fairnessKey", () -> job.fairnessKey(null));
+        calls.put("id", () -> job.id(null));
+        calls.put("schema", () -> job.schema(null));
+        calls.put("args", () -> JobRequest.of("a", (List<?>) null));
+        calls.put("meta", () -> job.meta(null));
+        calls.put("queues", () -> OJSWorker.builder().queues((List<String>) null));
+        calls.put("caFile", () -> OJSClient.builder().caFile(null));
+        calls.put("clientCert", () -> OJSClient.builder().clientCert(null, null));
+        calls.put("unknownTypes", () -> OJSWorker.builder().unknownTypes(null));
+        calls.forEach((name, call) -> refused(name + " is null: leave it out for the default", call));
+        refused("tags[1] is null", () -> job.tags("a", null));
+        refused("queues[0] is null", () -> OJSWorker.builder().queues((String) null));
+        assertEquals(Map.of(), job.options());
+    }
+
+    /** A transport of the program's own is given them too, and middleware sees the request before it gets them. */
+    @Test
+    void defaultsOfATypeGoOverATransportOfOnesOwn() {
+        List<Object> sent = new ArrayList<>();
+        OJSClient client = OJSClient.builder().transport((method, path, body) -> {
+            sent.add(Members.of(Members.of(Json.parse(body)).get("options")));
+            Map<String, Object> job = Map.of("id", "x", "type", "defaults.far", "args", List.of());
+            return Transport.Answer.json(201, Map.of("job", job));
+        }).build();
+        OJSWorker worker = OJSWorker.of(client);
+        worker.register("defaults.far", ctx -> null, job -> job.queue("mail").priority(7));
+        client.use("layer", (request, next) -> {
+            assertEquals(Map.of(), request.options());
+            if (!request.args().isEmpty()) request.queue("default").priority(0);
+            return next.enqueue(request);
+        });
+        client.enqueue("defaults.far");
+        client.enqueue("defaults.far", 1);
+        List<?> wanted = List.of(Map.of("queue", "mail", "priority", 7L), Map.of("queue", "default", "priority", 0L));
+        assertEquals(wanted, sent);
     }
 
     /** Options by name are checked by the core, which knows them all. */

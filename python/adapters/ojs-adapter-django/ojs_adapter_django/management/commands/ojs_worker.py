@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import close_old_connections
 
-from openjobspec import OJSError, Worker, outbox_context
+from openjobspec import OJSError, OJSValidationError, Worker, outbox_context
 from openjobspec.__main__ import load
 
 from ojs_adapter_django import ojs
@@ -28,13 +28,16 @@ class Command(BaseCommand):
     def handle(self, *, app: str | None, queues: str | None, concurrency: int | None, **_: Any) -> None:
         """Runs it; returns when it has stopped."""
         worker = _worker(app or ojs.config.worker)
-        if ojs.config.url:
-            worker.configure(url=ojs.config.url, queues=queues, concurrency=concurrency)
-        else:
-            worker.configure(queues=queues, concurrency=concurrency)
-        worker.middleware.prepend("django_context", outbox_context.restored)
-        worker.middleware.prepend("django_connections", connections)
-        worker.run()
+        try:
+            if ojs.config.url:
+                worker.configure(url=ojs.config.url, queues=queues, concurrency=concurrency)
+            else:
+                worker.configure(queues=queues, concurrency=concurrency)
+            worker.middleware.prepend("django_context", outbox_context.restored)
+            worker.middleware.prepend("django_connections", connections)
+            worker.run()
+        except OJSValidationError as error:
+            raise CommandError(str(error)) from error
 
 
 def _worker(app: str | None) -> Worker:

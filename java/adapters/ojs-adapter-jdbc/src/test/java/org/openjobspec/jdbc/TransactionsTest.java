@@ -42,6 +42,7 @@ import org.openjobspec.JobRequest;
 import org.openjobspec.OJSClient;
 import org.openjobspec.OJSException;
 import org.openjobspec.OJSServer;
+import org.openjobspec.OJSWorker;
 import org.openjobspec.Outbox;
 import org.openjobspec.RequestContext;
 import org.openjobspec.jdbc.Databases.Kind;
@@ -395,6 +396,22 @@ class TransactionsTest {
             assertEquals(List.of(job.id(), "email.welcome", List.of(7L), "mail"), List.of(seen.id(), seen.type(), seen.args(), seen.queue()));
             connection.rollback();
             assertEquals(List.of(), ojs.outbox().staged(connection));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theJobHasTheDefaultsOfItsType(Kind kind) throws Exception {
+        open(kind);
+        OJSWorker.of(client).register("email.defaults", ctx -> null, job -> job.queue("mail").priority(7));
+        try (Connection connection = begin()) {
+            Job job = ojs.enqueueAfterCommit(connection, JobRequest.of("email.defaults", 1));
+            assertEquals(List.of("mail", 7), List.of(job.queue(), job.priority()));
+            Job own = ojs.enqueueAfterCommit(connection, JobRequest.of("email.defaults", 2).queue("default"));
+            assertEquals(List.of("default", 7), List.of(own.queue(), own.priority()));
+            List<String> staged = ojs.outbox().staged(connection).stream().map(Job::queue).sorted().toList();
+            assertEquals(List.of("default", "mail"), staged);
+            connection.rollback();
         }
     }
 
