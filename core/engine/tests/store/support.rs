@@ -139,8 +139,8 @@ impl Bench {
         Self { audited, engine, ..self }
     }
 
-    /// Goes on with a successor, as after a crash: the engine before it is dropped, and not audited. Waits until nothing
-    /// of that engine uses its store: a claim that is under way could take a job whose outcome would be lost.
+    /// Goes on with a successor, as after a crash: the engine before it is dropped, and not audited. Waits until
+    /// nothing of that engine uses its store: a claim that is under way could take a job whose outcome would be lost.
     pub async fn succeeded_by(&mut self, successor: Engine) {
         let before = Arc::downgrade(self.engine.store());
         let audited = Audited::of(&successor);

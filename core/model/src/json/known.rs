@@ -50,11 +50,8 @@ impl<'a> Iterator for Members<'a> {
         let end = value_end(bytes, value)?;
         let next = token(bytes, end);
         self.at = next + usize::from(bytes.get(next) == Some(&b','));
-        let name = if has_escapes {
-            string(self.text.get(key..key_end)?)?
-        } else {
-            Cow::Borrowed(self.text.get(key + 1..key_end - 1)?)
-        };
+        let name =
+            if has_escapes { string(self.text.get(key..key_end)?)? } else { Cow::Borrowed(self.text.get(key + 1..key_end - 1)?) };
         Some((name, self.text.get(value..end)?))
     }
 }

@@ -118,8 +118,8 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// What has come since the last time. Without any, or with few while another task is writing, the turn is over: that
-    /// task takes them, or the next one that brings outcomes.
+    /// What has come since the last time. Without any, or with few while another task is writing, the turn is over:
+    /// that task takes them, or the next one that brings outcomes.
     fn next(&mut self) -> Option<Vec<Ended>> {
         let mut waiting = self.outcomes.waiting();
         self.is_over = !waiting.is_worth_writing(waiting.writers - 1);

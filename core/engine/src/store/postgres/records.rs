@@ -201,8 +201,8 @@ impl NameTables for PostgresTables {
 
 impl RecordTables for PostgresTables {
     fn find_records(&mut self, table: &'static Table, lookup: &Lookup<'_>, each: Each<'_>) -> Result<()> {
-        // What is held is decided upon, or written again with some of its columns changed: what this connection keeps in
-        // memory may be older, and locks nothing.
+        // What is held is decided upon, or written again with some of its columns changed: what this connection keeps
+        // in memory may be older, and locks nothing.
         if lookup.read != Read::Held
             && let Some(records) = self.remembered(table)?
         {
