@@ -131,7 +131,7 @@ test('a relay that is stuck says what holds it up, and the list follows it witho
 test('the overview names relays that are stuck, and leads to them', async () => {
   const own = await Server.start();
   const page = await open(browser);
-  const say = (id, more) => own.post('/relays/beat', { id, name: id, database: 'mysql', outbox: 'ojs_outbox', ...more });
+  const say = (id, more) => own.post('/relays/beat', { id, name: id, database: 'mysql', outbox: 'o', ...more });
   const stuck = { waiting: 3, oldest_waiting_ms: 90_000 };
   try {
     await say('r1', {});

@@ -46,7 +46,8 @@ export function findings({ stats, queues = [], workers, held, relays }) {
     add('warn', `${count(held)} ${held === 1 ? 'train is' : 'trains are'} held.`, link(['trains'], { state: 'held' }));
   }
   if (relays?.stuck) {
-    add('bad', `${count(relays.stuck)} ${relays.stuck === 1 ? 'relay is' : 'relays are'} stuck: rows wait in the outbox.`,
+    const are = relays.stuck === 1 ? 'relay is' : 'relays are';
+    add('bad', `${count(relays.stuck)} ${are} stuck: rows wait in the outbox.`,
       link(['outbox'], { state: 'stuck' }));
   }
   if (relays?.silent) {

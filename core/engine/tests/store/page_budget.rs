@@ -1,7 +1,6 @@
 //! What the page asks reads a bounded number of rows beside a million jobs, and never walks a whole table of jobs. The
-//! only jobs that are counted one by one are dead letters of a filter and those by error, of which 20,000 are looked at.
-//! Measured in rows
-//! and in steps of the database, not in time: `ojs-bench dashboard` measures the time.
+//! only jobs that are counted one by one are dead letters of a filter and those by error, of which 20,000 are looked
+//! at. Measured in rows and in steps of the database, not in time: `ojs-bench dashboard` measures the time.
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};

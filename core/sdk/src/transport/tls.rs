@@ -11,7 +11,7 @@ use super::{ConnectOptions, TransportError, TransportErrorKind};
 /// The settings for `https`. For plain `http` no certificate of the system is read: that takes longer than a request.
 ///
 /// # Errors
-/// [`TransportErrorKind::Config`] for files that cannot be used, and for files of TLS beside a URL that does without it.
+/// [`TransportErrorKind::Config`] for files that cannot be used, and for files of TLS beside `http`.
 pub(super) fn config(secure: bool, options: &ConnectOptions) -> Result<ClientConfig, TransportError> {
     if !secure {
         without_files(options)?;
