@@ -149,10 +149,12 @@ fn slice(filter: &DeadFilter) -> DeadFilter {
 pub(crate) fn list_dead(tables: &mut dyn Tables, filter: &DeadFilter) -> Applied<DeadPage> {
     let tenant = tables.names().scope.num().or(filter.tenant);
     let filter = DeadFilter { tenant, limit: filter.limit + 1, ..filter.clone() }.compared_with(filter.look);
+    let is_partial = filter.look > 0 && tables.dead_count()? > filter.look;
+    // Where all are compared, the plain statement ends with the page.
+    let filter = if is_partial { filter } else { DeadFilter { look: 0, ..filter } };
     let mut rows = tables.dead(&filter)?;
     let is_full = rows.len() == filter.limit;
     rows.truncate(filter.limit - 1);
-    let is_partial = filter.look > 0 && tables.dead_count()? > filter.look;
     // The first page has everything that is found when it is not full.
     let is_all = !is_full && filter.offset == 0 && filter.behind.is_none();
     let total = if is_all { rows.len() } else { tables.dead_found(&filter)? };
