@@ -230,7 +230,9 @@ impl Entry {
             .map(|path| text(&self.value, path))
             .into_iter()
             .find(|name| !name.is_empty());
-        named.unwrap_or_else(|| self.raw.get().to_owned())
+        // Two tenants may give the same id.
+        let tenant = text(&self.value, "/tenant_id");
+        named.map_or_else(|| self.raw.get().to_owned(), |name| format!("{name}\n{tenant}"))
     }
 }
 

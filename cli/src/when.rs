@@ -2,7 +2,7 @@
 use std::time::SystemTime;
 
 use ojs_model::Timestamp;
-use ojs_model::duration::IsoDuration;
+use ojs_model::duration::length;
 
 /// A time, or how long ago (`90s`, `2h`, `7d`, `PT2H`), as RFC 3339 text.
 ///
@@ -12,11 +12,8 @@ pub fn when(text: &str) -> Result<String, String> {
     if let Ok(time) = Timestamp::parse(text) {
         return Ok(time.to_string());
     }
-    let days = text.strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
-    let ago = days.map_or_else(|| text.to_owned(), |days| format!("P{days}D"));
-    let ago =
-        IsoDuration::parse(&ago).map_err(|_| "a time such as 2026-01-31T00:00:00Z, or how long ago, such as 90s, 2h or 7d")?;
-    let millis = i64::try_from(ago.value().as_millis()).unwrap_or(i64::MAX);
+    let ago = length(text).map_err(|_| "a time such as 2026-01-31T00:00:00Z, or how long ago, such as 90s, 2h or 7d")?;
+    let millis = i64::try_from(ago.as_millis()).unwrap_or(i64::MAX);
     Ok(Timestamp::from_millis(now().as_millis().saturating_sub(millis)).to_string())
 }
 

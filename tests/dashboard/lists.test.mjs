@@ -128,6 +128,33 @@ test('a relay that is stuck says what holds it up, and the list follows it witho
   });
 });
 
+test('the overview names relays that are stuck, and leads to them', async () => {
+  const own = await Server.start();
+  const page = await open(browser);
+  const say = (id, more) => own.post('/relays/beat', { id, name: id, database: 'mysql', outbox: 'o', ...more });
+  const stuck = { waiting: 3, oldest_waiting_ms: 90_000 };
+  try {
+    await say('r1', {});
+    await visit(page, own);
+    await page.getByText('Nothing on this page needs attention.').waitFor();
+    await say('r1', stuck);
+    await say('r2', stuck);
+    await visit(page, own, '#/queues');
+    await visit(page, own);
+    await page.getByRole('link', { name: '2 relays are stuck: rows wait in the outbox.' }).click();
+    const table = page.getByRole('table', { name: 'Relays' });
+    await table.getByText('oldest').first().waitFor();
+    assert.equal(await table.locator('.badge.bad', { hasText: 'stuck' }).count(), 2);
+    await say('r2', { stopping: true });
+    await visit(page, own);
+    await page.getByRole('link', { name: '1 relay is stuck: rows wait in the outbox.' }).waitFor();
+    assert.deepEqual(page.faults, []);
+  } finally {
+    await page.context().close();
+    await own.stop();
+  }
+});
+
 test('more than 100 workers are shown page after page, each once', async () => {
   const own = await Server.start();
   const page = await open(browser);

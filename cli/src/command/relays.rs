@@ -37,17 +37,30 @@ pub async fn run(relays: Relays, remote: Remote) -> Result<(), Failure> {
         path.push_str(&format!("?state={}", segment(state)));
     }
     let listed = relays.cut.of(&remote, &Source { path, members: &["items"], paging: Paging::Numbered }, MANY).await?;
-    let heading =
-        ["relay", "database", "outbox", "state", "leads", "waiting", "oldest", "parked", "per minute", "heard", "error"];
+    let heading = [
+        "relay",
+        "tenant",
+        "database",
+        "outbox",
+        "state",
+        "leads",
+        "waiting",
+        "oldest",
+        "parked",
+        "per minute",
+        "heard",
+        "error",
+    ];
     listed.show(remote.output, &heading, line)
 }
 
-fn line(relay: &Value) -> [String; 11] {
+fn line(relay: &Value) -> [String; 12] {
     let plain = |path: &str| text(relay, path);
     let leads = if relay["leading"] == true { "yes" } else { "" };
     let oldest = relay["oldest_waiting_ms"].as_i64().filter(|_| relay["waiting"] != 0).map(span).unwrap_or_default();
     [
         plain("/name"),
+        plain("/tenant_id"),
         plain("/database"),
         plain("/outbox"),
         plain("/state"),

@@ -70,6 +70,26 @@ impl fmt::Display for IsoDuration {
     }
 }
 
+/// Reads a length of time as people write it: whole days (`7d`), the short forms of [`IsoDuration::parse`] (`90s`,
+/// `1h30m`), or ISO 8601.
+///
+/// ```
+/// use std::time::Duration;
+/// assert_eq!(ojs_model::duration::length("7d")?, Duration::from_secs(604_800));
+/// assert_eq!(ojs_model::duration::length("1h30m")?, Duration::from_secs(5400));
+/// assert!(ojs_model::duration::length("-2h").is_err());
+/// # Ok::<(), ojs_model::duration::InvalidDuration>(())
+/// ```
+///
+/// # Errors
+/// [`InvalidDuration`] when it is none of these.
+pub fn length(text: &str) -> Result<Duration, InvalidDuration> {
+    match text.strip_suffix('d').and_then(|days| days.parse::<u32>().ok()) {
+        Some(days) => Ok(Duration::from_secs(u64::from(days) * 86_400)),
+        None => Ok(IsoDuration::parse(text)?.value()),
+    }
+}
+
 /// Reads a strict ISO 8601 duration.
 ///
 /// ```

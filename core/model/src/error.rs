@@ -193,7 +193,7 @@ impl OjsError {
     #[must_use]
     pub fn not_found(resource: &str, id: &str) -> Self {
         let id = beginning(id);
-        let mut name = resource.to_owned();
+        let mut name = resource.replace('_', " ");
         if let Some(first) = name.get_mut(..1) {
             first.make_ascii_uppercase();
         }
@@ -331,6 +331,12 @@ mod tests {
                 assert_eq!(entry.retryable, expected, "{}", entry.wire);
             }
         }
+    }
+
+    #[test]
+    fn what_is_not_found_is_named_in_words() {
+        let error = OjsError::not_found("push_endpoint", "pe_1");
+        assert_eq!(error.message, "Push endpoint 'pe_1' not found.");
     }
 
     #[test]

@@ -207,7 +207,7 @@ async fn a_private_authority_and_a_client_certificate() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_nobody_vouches_for_is_not_trusted() {
+async fn a_server_without_a_known_authority_is_not_trusted() {
     let tls = Tls::start().await;
     let error = tls.client().connect().await.unwrap().health().await.unwrap_err();
     assert!(matches!(&error, Error::Transport(e) if e.kind() == TransportErrorKind::Connect), "{error:?}");
@@ -219,6 +219,19 @@ async fn the_server_sees_whether_the_client_is_known() {
     let tls = Tls::start().await;
     let client = tls.client().tls_ca_file(tls.file("ca.pem")).connect().await.unwrap();
     assert!(matches!(client.health().await, Err(Error::Transport(_))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_of_tls_are_refused_where_nothing_is_encrypted() {
+    let tls = Tls::start().await;
+    let plain = || Client::builder().url("http://127.0.0.1:9");
+    let (ca, cert) = (plain().tls_ca_file(tls.file("ca.pem")), plain());
+    let cert = cert.tls_client_cert(tls.file("client.pem"), tls.file("client.key"));
+    for (client, setting) in [(ca, "ca_file"), (cert, "client_cert")] {
+        let error = client.connect().await.unwrap_err();
+        assert!(matches!(&error, Error::Transport(e) if e.kind() == TransportErrorKind::Config), "{error:?}");
+        assert!(error.to_string().contains(setting) && error.to_string().contains("use https://"), "{error}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -19,8 +19,8 @@ mod migrations;
 mod reports;
 
 use reports::{
-    a_relay_reports_what_it_does_and_takes_leave, a_server_that_lists_no_relays_is_not_told,
-    reports_go_on_when_the_server_is_back, rows_are_counted_up_to_a_bound,
+    a_relay_reports_what_it_does_and_takes_leave, a_relay_whose_reports_have_no_answer_takes_leave,
+    a_server_that_lists_no_relays_is_not_told, reports_go_on_when_the_server_is_back, rows_are_counted_up_to_a_bound,
 };
 
 use app::{App, PATIENCE, Session, connect_mysql, drained, faulty_server, quick, until};
@@ -67,12 +67,13 @@ on_all!(
     fa_003_two_relays_send_every_row_once_in_order,
     fa_r002_many_rows_are_one_request,
     rows_with_the_seeds_columns_alone_are_relayed,
-    scenario_46_a_poison_row_is_parked_and_blocks_nobody,
+    scenario_46_a_poison_row_is_parked_and_blocks_no_other,
     batches_that_overlap_stay_in_order,
     another_table,
     old_rows_are_deleted,
     stopping_sends_what_is_committed,
     a_relay_reports_what_it_does_and_takes_leave,
+    a_relay_whose_reports_have_no_answer_takes_leave,
     rows_are_counted_up_to_a_bound,
     a_server_that_lists_no_relays_is_not_told,
     reports_go_on_when_the_server_is_back,
@@ -269,7 +270,7 @@ async fn rows_with_the_seeds_columns_alone_are_relayed(app: App) {
     assert!(order.ends_with(&[1, 2]) && order.len() as u64 == first + 1, "{order:?}");
 }
 
-async fn scenario_46_a_poison_row_is_parked_and_blocks_nobody(app: App) {
+async fn scenario_46_a_poison_row_is_parked_and_blocks_no_other(app: App) {
     let (server, client) = faulty_server().await;
     let store = app.store();
     store.migrate().await.unwrap();

@@ -29,16 +29,17 @@ export function Dead() {
   const stats = useLoad('/dead-letter/stats');
   const [previewed, preview] = useState(null);
   useEffect(() => { chosen.value = new Set(); preview(null); }, [JSON.stringify(route.value.query)]);
-  const total = load.data?.pagination?.total ?? 0;
+  const { total = 0, total_relation: relation } = load.data?.pagination ?? {};
+  const found = `${relation === 'gte' ? 'At least ' : ''}${count(total)}`;
   const all = Object.keys(filter).length ? 'that the filter finds' : 'of all queues';
   return html`<${View} title="Dead letters" tools=${total && own ? html`
       <button type="button" onClick=${() => preview(filter)}>Preview a retry</button>
-      <${Action} label=${`Retry all ${count(total)}`}
-        confirm=${async () => `${count(total)} dead letters ${all} start afresh.
+      <${Action} label=${relation === 'gte' ? 'Retry all' : `Retry all ${found}`}
+        confirm=${async () => `${found} dead letters ${all} start afresh.
           Those that the server refuses stay here. ${await foretell(filter)}`}
         run=${() => begin('retry', { ...filter, dead_letters: true })} done=${BEGUN} />
-      <${Action} label=${`Delete all ${count(total)}`} right="administer" kind="bad"
-        confirm=${`${count(total)} dead letters ${all} are deleted for good.`}
+      <${Action} label=${relation === 'gte' ? 'Delete all' : `Delete all ${found}`} right="administer" kind="bad"
+        confirm=${`${found} dead letters ${all} are deleted for good.`}
         run=${() => begin('delete', { ...filter, dead_letters: true })} done=${BEGUN} />` : null}>
     <${Filters} />
     ${previewed ? html`<${Preview} which=${previewed} onClose=${() => preview(null)} />` : null}

@@ -24,7 +24,7 @@ export function Outbox() {
       values=${STATES} /></div>
     <${Panel} title="Relays"><${Loaded} load=${load}
       absent="This server lists no relays.">${({ items, pagination }) => html`
-    <${Table} label="Relays" rows=${items} keyOf=${(relay) => relay.id}
+    <${Table} label="Relays" rows=${items} keyOf=${(relay) => `${relay.tenant_id ?? ''} ${relay.id}`}
       empty="No relay has reported lately. Relays report to the server that they send to." columns=${[
       { name: 'Relay', cell: (relay) => html`${relay.name || relay.id}<br /><span class="id dim">${relay.id}</span>` },
       { name: 'Outbox', cell: (relay) => html`${relay.outbox}<br /><span class="dim">${relay.database}${

@@ -23,12 +23,13 @@ function Whole() {
   const workers = useLoad('/admin/workers?per_page=100');
   const maintenance = useLoad(offers().own ? '/admin/system/maintenance' : null);
   const held = useLoad(offers().own ? '/admin/trains?state=held&per_page=1' : null);
+  const relays = useLoad(offers().own ? '/admin/relays?per_page=1' : null);
   return html`<${View} title="Overview">
     ${maintenance.data?.maintenance ? html`<div class="fault" role="alert">
       <p>Maintenance: no job is handed out. ${maintenance.data.reason}</p></div>` : null}
     <${Loaded} load=${stats}>${(data) => html`<${Totals} stats=${data} />`}<//>
     ${stats.data && queues.data && workers.data ? html`<${Attention} stats=${stats.data} queues=${queues.data.items}
-      workers=${workers.data} held=${held.data?.pagination?.total} />` : null}
+      workers=${workers.data} held=${held.data?.pagination?.total} relays=${relays.data?.summary} />` : null}
     <div class="split"><div>
       <${Panel} title="Busiest queues"><${Loaded} load=${queues}>${(data) => html`<${Busiest} queues=${data.items}
         workers=${workers.data?.items} />`}<//><//>

@@ -12,7 +12,7 @@ const FEW_FAILURES = 5;
 const SHOWN = 8;
 
 /** One line for each thing: `{tone, text, to}`. The worst come first. */
-export function findings({ stats, queues = [], workers, held }) {
+export function findings({ stats, queues = [], workers, held, relays }) {
   const found = [];
   const add = (tone, text, to) => found.push({ tone, text, to });
   for (const queue of queues.filter(({ counts }) => counts.available)) {
@@ -44,6 +44,15 @@ export function findings({ stats, queues = [], workers, held }) {
   }
   if (held) {
     add('warn', `${count(held)} ${held === 1 ? 'train is' : 'trains are'} held.`, link(['trains'], { state: 'held' }));
+  }
+  if (relays?.stuck) {
+    const are = relays.stuck === 1 ? 'relay is' : 'relays are';
+    add('bad', `${count(relays.stuck)} ${are} stuck: rows wait in the outbox.`,
+      link(['outbox'], { state: 'stuck' }));
+  }
+  if (relays?.silent) {
+    add('warn', `${count(relays.silent)} ${relays.silent === 1 ? 'relay has' : 'relays have'} sent no report lately.`,
+      link(['outbox'], { state: 'silent' }));
   }
   return found.sort((a, b) => (a.tone === 'bad' ? 0 : 1) - (b.tone === 'bad' ? 0 : 1));
 }

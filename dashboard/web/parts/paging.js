@@ -19,18 +19,19 @@ export function pageOfAny(size) {
 }
 
 /** From page to page of a list: by its cursors, or by number where the server gives no cursor. */
-export function Paging({ pagination: { has_more: more, next_cursor: next, total } = {} }) {
-  if (!next && !route.value.query.after) return html`<${Pages} more=${more} total=${total} />`;
-  return html`<${Cursors} next=${next} total=${total} complete />`;
+export function Paging({ pagination: { has_more: more, next_cursor: next, total, total_relation: relation } = {} }) {
+  const all = total === undefined ? undefined : `${count(total)}${relation === 'gte' ? '+' : ''} in all`;
+  if (!next && !route.value.query.after) return html`<${Pages} more=${more} all=${all} />`;
+  return html`<${Cursors} next=${next} all=${all} complete=${relation !== 'gte'} />`;
 }
 
-/** Links to the pages before and after. `total` is what the server says, if it says. */
-function Pages({ more, total }) {
+/** Links to the pages before and after. `all` says how many there are, if the server says it. */
+function Pages({ more, all }) {
   const page = pageOf();
-  if (page === 1 && !more) return total === undefined ? null : html`<p class="dim">${count(total)} in all</p>`;
+  if (page === 1 && !more) return all === undefined ? null : html`<p class="dim">${all}</p>`;
   return html`<p class="buttons"><button type="button" disabled=${page === 1} onClick=${() => refine({ page: page > 2
     ? page - 1 : '' })}>Previous</button>
-    <span class="dim">Page ${page}${total === undefined ? null : `, ${count(total)} in all`}</span>
+    <span class="dim">Page ${page}${all === undefined ? null : `, ${all}`}</span>
     <button type="button" disabled=${!more} onClick=${() => refine({ page: page + 1 })}>Next</button></p>`;
 }
 
@@ -38,13 +39,13 @@ function Pages({ more, total }) {
  * The same for lists that are read from place to place: `next` is the cursor of the following page. A server that
  * looked at its bound of rows before the page was full says that it is not `complete`. Back leads to the page before.
  */
-export function Cursors({ next, complete, total }) {
+export function Cursors({ next, complete, all }) {
   const { parts, query } = route.value;
   const to = (after) => () => go(parts, { ...query, page: '', after });
   if (!query.after && !next) return null;
   const first = !query.after && pageOf() === 1;
   return html`<p class="buttons"><button type="button" disabled=${first} onClick=${to('')}>First page</button>
-    ${total === undefined ? null : html`<span class="dim">${count(total)} in all</span>`}
+    ${all === undefined ? null : html`<span class="dim">${all}</span>`}
     <button type="button" disabled=${!next} onClick=${to(next)}>Next</button>${next && !complete ? html`<span
       class="dim">Only a part of the jobs has been searched: Next goes on.</span>` : null}</p>`;
 }

@@ -227,6 +227,8 @@ pub struct DeadFilter {
     pub since: Option<i64>,
     /// Discarded before, milliseconds.
     pub until: Option<i64>,
+    /// Only those among so many dead letters, from the place on; 0 for all. A filter has no index.
+    pub look: usize,
     /// Only dead letters after this place: when the job was discarded, and its number.
     pub behind: Option<ListPlace>,
     /// Page size.
@@ -236,6 +238,19 @@ pub struct DeadFilter {
 }
 
 impl DeadFilter {
+    /// Whether it finds every dead letter from its place on.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let Self { look, behind, limit, offset, .. } = *self;
+        *self == Self { look, behind, limit, offset, ..Self::default() }
+    }
+
+    /// The same, compared with so many dead letters where it does not find them all.
+    #[must_use]
+    pub fn compared_with(&self, look: usize) -> Self {
+        Self { look: if self.is_whole() { 0 } else { look }, ..self.clone() }
+    }
+
     /// The place of a dead letter among them.
     #[must_use]
     pub fn place(row: &JobRow) -> ListPlace {

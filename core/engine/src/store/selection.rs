@@ -198,7 +198,10 @@ impl<'a> Selection<'a> {
                 // Without a place, one before the newest.
                 integer(filter.behind.map_or(i64::MAX, |place| place.key)),
                 integer(filter.behind.map_or(i64::MAX, |place| place.seq)),
-            ],
+            ]
+            .into_iter()
+            .chain((filter.look > 0).then(|| number(filter.look)))
+            .collect(),
         }
     }
 }

@@ -258,15 +258,16 @@ pub trait Tables:
     fn parked(&mut self, key: i64, line: Line, limit: usize) -> Result<Vec<JobRow>> {
         self.select(&Selection::Parked { key, line }, limit)
     }
-    /// A page of dead letters, newest first, and how many there are in all.
-    fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
+    /// Dead letters, newest first.
+    fn dead(&mut self, filter: &DeadFilter) -> Result<Vec<JobRow>> {
         let tenant = self.names().scope.num().or(filter.tenant);
-        let filter = &DeadFilter { tenant, ..filter.clone() };
-        let all = DeadFilter { offset: 0, behind: None, ..filter.clone() };
-        let rows = if filter.limit == 0 { Vec::new() } else { self.select(&Selection::Dead(filter), filter.limit)? };
-        let is_whole = all == DeadFilter { limit: all.limit, ..DeadFilter::default() };
-        let total = if is_whole { self.dead_count()? } else { self.count(&Selection::Dead(&all), usize::MAX)? };
-        Ok((rows, total))
+        self.select(&Selection::Dead(&DeadFilter { tenant, ..filter.clone() }), filter.limit)
+    }
+    /// How many dead letters a filter finds on all its pages.
+    fn dead_found(&mut self, filter: &DeadFilter) -> Result<usize> {
+        let tenant = self.names().scope.num().or(filter.tenant);
+        let all = DeadFilter { tenant, offset: 0, behind: None, ..filter.clone() };
+        if all.is_whole() { self.dead_count() } else { self.count(&Selection::Dead(&all), usize::MAX) }
     }
     /// A page of jobs in the order asked for. One row more than asked for tells that there is more.
     fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {

@@ -1,4 +1,4 @@
-use ojs_engine::command::{Cancel, DeleteDeadLetter, GetJob, Outcome, OutcomeReport, Replay};
+use ojs_engine::command::{Cancel, CountDead, DeleteDeadLetter, GetJob, ListDead, Outcome, OutcomeReport, Replay};
 use ojs_engine::job::{JobView, flag};
 use ojs_engine::rows::DeadFilter;
 use ojs_model::{ErrorCode, JobError, JobId, JobState, Timestamp};
@@ -16,6 +16,7 @@ crate::on_every_store!(
     the_latest_error_is_a_filter,
     many_changes_answer_in_the_forms_of_both_planes,
     counted_by_queue_and_error,
+    a_filter_is_compared_with_a_bounded_number_of_them,
     a_retry_may_change_the_job,
     an_override_is_checked_like_an_enqueue,
     many_are_retried_when_confirmed,
@@ -180,6 +181,41 @@ async fn many_changes_answer_in_the_forms_of_both_planes(b: Bench) {
     let (_, deleted) = b.http("DELETE", "/admin/dead-letter", r#"{"older_than":"PT30M","confirm":true}"#).await;
     assert_eq!(deleted, json!({"action": "delete", "matched": 1, "succeeded": 1, "failed": 0, "errors": [], "deleted": 1}));
     assert_eq!(b.http("DELETE", "/admin/dead-letter", r#"{"older_than":"soon","confirm":true}"#).await.0, 400);
+}
+
+/// What lies behind the bound is found by the cursor, and the answer says that its number is a lower bound.
+async fn a_filter_is_compared_with_a_bounded_number_of_them(b: Bench) {
+    let oldest = dead(&b, "a", "x").await;
+    let oldest_at = b.now();
+    for _ in 0..3 {
+        b.advance(seconds(1)).await;
+        dead(&b, "b", "x").await;
+    }
+    b.advance(seconds(1)).await;
+    let newest = dead(&b, "a", "x").await;
+    let of_a = DeadFilter { queue: Some("a".into()), look: 2, limit: 10, ..DeadFilter::default() };
+    let (mut pages, mut behind) = (Vec::new(), None);
+    loop {
+        let page = b.engine.store().query(ListDead(DeadFilter { behind, ..of_a.clone() })).await.unwrap();
+        assert_eq!((page.total, page.is_partial), (1, true));
+        pages.push(page.jobs.iter().map(|job| job.row.id).collect::<Vec<_>>());
+        behind = page.next;
+        if behind.is_none() {
+            break;
+        }
+    }
+    assert_eq!(pages, [vec![newest], vec![], vec![oldest]]);
+    let full = b.engine.store().query(ListDead(DeadFilter { limit: 1, look: 5, ..of_a.clone() })).await.unwrap();
+    assert_eq!((full.total, full.is_partial, full.next.is_some()), (2, false, true), "no more than are compared");
+    let all = b.engine.store().query(ListDead(DeadFilter { queue: None, ..of_a })).await.unwrap();
+    assert_eq!((all.jobs.len(), all.total, all.is_partial, all.next), (5, 5, false, None), "without a filter");
+    let stats = b.engine.store().query(CountDead(2)).await.unwrap();
+    let by_queue: Vec<_> = stats.by_queue.into_iter().collect();
+    assert_eq!((stats.total, by_queue), (5, vec![("a".to_owned(), 2), ("b".to_owned(), 3)]));
+    assert_eq!((stats.by_error_type["x"], stats.is_partial, stats.oldest_at), (2, true, Some(oldest_at)));
+    assert!(!b.engine.store().query(CountDead(5)).await.unwrap().is_partial);
+    let (_, answer) = b.http("GET", "/dead-letter?queue=a", "").await;
+    assert_eq!((&answer["pagination"]["total"], &answer["pagination"]["total_relation"]), (&json!(2), &Value::Null));
 }
 
 async fn counted_by_queue_and_error(b: Bench) {

@@ -7,7 +7,7 @@ DECLARE
   copied text;
   name text;
 BEGIN
-  FOR part IN SELECT * FROM (VALUES (4, 930000), (0, 50000), (7, 9990), (1, 10000)) AS parts (state, jobs) LOOP
+  FOR part IN SELECT * FROM (VALUES (4, 830000), (0, 50000), (7, 109990), (1, 10000)) AS parts (state, jobs) LOOP
     EXECUTE format('SELECT min(seq) FROM ojs_runs WHERE state = %s', part.state) INTO sample;
     SELECT min(seq) INTO base FROM ojs_runs;
     FOREACH name IN ARRAY ARRAY['ojs_jobs', 'ojs_runs', 'ojs_histories'] LOOP
@@ -20,5 +20,9 @@ BEGIN
     EXECUTE format('UPDATE ojs_counts SET jobs = jobs + %s WHERE ctid = (SELECT ctid FROM ojs_counts WHERE state = %s AND jobs > 0 LIMIT 1)',
       part.jobs, part.state);
   END LOOP;
+  -- The number of dead letters is kept beside those of the states. They died one after the other.
+  UPDATE ojs_counts SET jobs = jobs + 109990 WHERE ctid = (SELECT ctid FROM ojs_counts WHERE state = 8 AND jobs > 0 LIMIT 1);
+  SELECT max(seq) INTO base FROM ojs_runs WHERE place = 7;
+  UPDATE ojs_runs SET line = line + seq - base WHERE place = 7;
 END $$;
 ANALYZE;

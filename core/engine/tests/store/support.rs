@@ -248,8 +248,8 @@ impl Bench {
 
     pub async fn dead(&self, filter: DeadFilter) -> (Vec<JobId>, usize) {
         let filter = DeadFilter { limit: 100, ..filter };
-        let (jobs, total) = self.engine.store().query(ListDead(filter)).await.unwrap();
-        (jobs.iter().map(|job| job.row.id).collect(), total)
+        let page = self.engine.store().query(ListDead(filter)).await.unwrap();
+        (page.jobs.iter().map(|job| job.row.id).collect(), page.total)
     }
 
     pub async fn events(&self, filter: EventFilter) -> (Vec<Event>, String, bool) {

@@ -78,9 +78,12 @@ impl Reporter {
             }
         }
         let report = self.report().await;
-        self.is_known = true;
+        // A report without an answer may have arrived. Only a refusal says that it is not kept.
+        let before = std::mem::replace(&mut self.is_known, true);
         let sent = self.send(&report).await;
-        self.is_known = sent.is_ok();
+        if matches!(&sent, Err(Error::Ojs(error)) if (400..500).contains(&error.status)) {
+            self.is_known = before;
+        }
         match sent {
             Ok(()) => self.every,
             Err(error) => self.failed(&error),

@@ -9,7 +9,13 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use super::{ConnectOptions, TransportError, TransportErrorKind};
 
 /// The settings for `https`. For plain `http` no certificate of the system is read: that takes longer than a request.
+///
+/// # Errors
+/// [`TransportErrorKind::Config`] for files that cannot be used, and for files of TLS beside `http`.
 pub(super) fn config(secure: bool, options: &ConnectOptions) -> Result<ClientConfig, TransportError> {
+    if !secure {
+        without_files(options)?;
+    }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -29,6 +35,16 @@ pub(super) fn config(secure: bool, options: &ConnectOptions) -> Result<ClientCon
             builder.with_client_auth_cert(certificates(chain)?, key).map_err(|e| fault("the client certificate", e))
         }
     }
+}
+
+/// Refuses the files of TLS for `http`: nothing would be encrypted, although the settings say so.
+fn without_files(options: &ConnectOptions) -> Result<(), TransportError> {
+    let given = [("ca_file", options.tls_ca_file.is_some()), ("client_cert", options.tls_client_cert.is_some())];
+    let Some((setting, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let message = format!(
+        "{setting} is set, but the URL begins with http:// and nothing would be encrypted: use https://, or leave out {setting}"
+    );
+    Err(TransportError::new(TransportErrorKind::Config, message))
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TransportError> {

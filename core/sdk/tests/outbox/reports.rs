@@ -16,6 +16,8 @@ struct Server {
     /// It knows nothing of relays.
     is_older: AtomicBool,
     away: AtomicBool,
+    /// It takes reports, and its answers are lost on the way.
+    loses_answers: AtomicBool,
     manifests: AtomicUsize,
     beats: AtomicUsize,
 }
@@ -32,7 +34,15 @@ impl Transport for Server {
                 Ok(Response::new(200, r#"{"extensions":{"experimental":[{"name":"x-worker-exchange"}]}}"#))
             });
         }
-        self.engine.request(request)
+        let is_report = request.path == "/relays/beat" && self.loses_answers.load(Ordering::SeqCst);
+        let answer = self.engine.request(request);
+        if is_report {
+            return Box::pin(async {
+                answer.await?;
+                Err(TransportError::new(TransportErrorKind::Connect, "the answer was lost"))
+            });
+        }
+        answer
     }
 
     fn is_remote(&self) -> bool {
@@ -43,8 +53,8 @@ impl Transport for Server {
 async fn server() -> (Arc<Server>, Client) {
     let engine = Arc::clone(Client::connect("memory:").await.unwrap().transport());
     let zero = AtomicUsize::default;
-    let (is_older, away) = (AtomicBool::new(false), AtomicBool::new(false));
-    let server = Arc::new(Server { engine, is_older, away, manifests: zero(), beats: zero() });
+    let [is_older, away, loses_answers] = [const { AtomicBool::new(false) }; 3];
+    let server = Arc::new(Server { engine, is_older, away, loses_answers, manifests: zero(), beats: zero() });
     let client = Client::new(Arc::clone(&server) as Arc<dyn Transport>);
     (server, client)
 }
@@ -77,6 +87,17 @@ pub async fn a_relay_reports_what_it_does_and_takes_leave(app: App) {
     let kind = format!("{:?}", app.dialect()).to_lowercase().replace("postgres", "postgresql");
     assert_eq!((&row["name"], &row["database"], &row["outbox"]), (&"shop-1".into(), &kind.into(), &"ojs_outbox".into()));
     assert_eq!((&row["state"], &row["error"]), (&"running".into(), &Value::Null));
+    relay.stop(PATIENCE).await;
+    assert_eq!(listed(&client).await, Vec::<Value>::new());
+}
+
+/// The server knows a relay whose report has arrived, also when the relay has no answer to it.
+pub async fn a_relay_whose_reports_have_no_answer_takes_leave(app: App) {
+    let (server, client) = server().await;
+    app.store().migrate().await.unwrap();
+    server.loses_answers.store(true, Ordering::SeqCst);
+    let relay = Relay::start(client.clone(), app.store(), options());
+    until("it is known", || async { !listed(&client).await.is_empty() }).await;
     relay.stop(PATIENCE).await;
     assert_eq!(listed(&client).await, Vec::<Value>::new());
 }

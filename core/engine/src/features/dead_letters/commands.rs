@@ -2,7 +2,8 @@
 use ojs_model::{JobId, OjsError};
 
 use crate::error::Applied;
-use crate::features::dead_letters::records::{DeadStats, Override};
+use crate::features::dead_letters::records::{DeadPage, DeadStats, Override};
+use crate::features::dead_letters::rules::{dead_stats, list_dead};
 use crate::kernel::command::Changed;
 use crate::kernel::job::{JobView, flag};
 use crate::kernel::transaction::Transaction;
@@ -86,18 +87,15 @@ impl Command for DeleteDeadLetters {
     }
 }
 
-/// A page of dead letters, newest first.
+/// A page of dead letters, newest first. A filter is compared with `look` of them, where that is not 0.
 #[derive(Debug, Clone)]
 pub struct ListDead(pub DeadFilter);
 
 impl Query for ListDead {
-    /// The page, and how many there are in all.
-    type Reply = (Vec<JobView>, usize);
+    type Reply = DeadPage;
 
-    fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
-        let (rows, total) = tables.dead(&self.0)?;
-        let jobs = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
-        Ok((jobs, total))
+    fn answer(&self, tables: &mut dyn Tables) -> Applied<DeadPage> {
+        list_dead(tables, &self.0)
     }
 
     fn is_search(&self) -> bool {
@@ -120,16 +118,15 @@ impl Query for GetDeadLetter {
     }
 }
 
-/// Counts of dead letters.
+/// Counts of dead letters: by error, and those of a tenant, among the newest of so many.
 #[derive(Debug, Clone)]
-pub struct CountDead;
+pub struct CountDead(pub usize);
 
 impl Query for CountDead {
     type Reply = DeadStats;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<DeadStats> {
-        let tenant = tables.names().scope.num();
-        Ok(tables.dead_stats(tenant)?)
+        Ok(dead_stats(tables, self.0)?)
     }
 
     fn is_search(&self) -> bool {

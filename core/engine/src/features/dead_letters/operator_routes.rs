@@ -6,12 +6,13 @@ use serde_json::json;
 
 use crate::engine::Engine;
 use crate::features::dead_letters::commands::{DeleteDeadLetter, ListDead};
-use crate::features::dead_letters::routes::filter;
+use crate::features::dead_letters::routes::{filter, has_more};
 use crate::http::operator::Paging;
 use crate::http::page::cursor;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, job_id};
 use crate::kernel::render;
+use crate::store::listing::LOOK;
 use crate::store::rows::DeadFilter;
 
 /// `GET /admin/dead-letter?queue&type&error_type&since&until&page&per_page`: newest first.
@@ -20,16 +21,15 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     let paging = Paging::of(&params)?;
     let behind = params.get("cursor").map(cursor).transpose()?;
     let offset = if behind.is_some() { 0 } else { paging.offset() };
-    let filter = DeadFilter { limit: paging.per_page + 1, offset, behind, ..filter(&params)? };
-    let (jobs, total) = engine.query(ListDead(filter)).await?;
+    let filter = DeadFilter { look: LOOK, limit: paging.per_page, offset, behind, ..filter(&params)? };
+    let page = engine.query(ListDead(filter)).await?;
     let mut out = String::from("{\"items\":");
-    let has_more = jobs.len() > paging.per_page;
-    let page = jobs.get(..paging.per_page).unwrap_or(&jobs);
-    render::list(&mut out, page, render::job);
-    let mut pagination = paging.object(total);
+    render::list(&mut out, &page.jobs, render::job);
+    let mut pagination = paging.object(page.total);
     if let Some(object) = pagination.as_object_mut() {
-        let next = page.last().filter(|_| has_more).map(|last| DeadFilter::place(&last.row).to_string());
-        object.extend([("has_more".to_owned(), json!(has_more)), ("next_cursor".to_owned(), json!(next))]);
+        let (more, next) = (has_more(&page, offset), page.next.map(|place| place.to_string()));
+        object.extend([("has_more".to_owned(), json!(more)), ("next_cursor".to_owned(), json!(next))]);
+        object.extend(page.relation());
     }
     push_member(&mut out, "pagination", &pagination.to_string());
     out.push('}');

@@ -15,6 +15,7 @@ use crate::kernel::forecast::{Effect, Forecast};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::typed::Query;
+use crate::store::listing::LOOK as COMPARED;
 use crate::store::rows::DeadFilter;
 use crate::store::tables::Tables;
 
@@ -59,6 +60,8 @@ struct Met {
 #[derive(Debug, Default)]
 pub(crate) struct Preview {
     matched: usize,
+    /// More may match: the filter was compared with a part of the dead letters.
+    is_partial: bool,
     looked_at: usize,
     runs: usize,
     waits: usize,
@@ -76,9 +79,10 @@ impl Query for PreviewReplay {
         let mut looker = Looker { at: self.at, taken: HashSet::new(), known: HashMap::new() };
         match &self.which {
             Which::Found(filter) => {
-                let (rows, total) = tables.dead(&DeadFilter { limit: LOOK, ..filter.clone() })?;
-                preview.matched = total;
-                for row in rows {
+                let filter = filter.compared_with(COMPARED);
+                preview.matched = tables.dead_found(&filter)?;
+                preview.is_partial = filter.look > 0 && tables.dead_count()? > filter.look;
+                for row in tables.dead(&DeadFilter { limit: LOOK, ..filter })? {
                     let (id, reasons) = (row.id, looker.look(tables, row)?);
                     preview.add(id, reasons);
                 }
@@ -217,11 +221,15 @@ impl Preview {
     pub(super) fn into_value(mut self) -> Value {
         self.met.sort_by_key(|met| std::cmp::Reverse((met.effect, met.jobs)));
         let reasons: Vec<Value> = self.met.iter().map(Met::to_value).collect();
-        json!({
+        let mut preview = json!({
             "dry_run": true, "action": "retry", "matched": self.matched, "looked_at": self.looked_at,
-            "complete": self.looked_at >= self.matched, "would_run": self.runs, "would_wait": self.waits,
+            "complete": self.looked_at >= self.matched && !self.is_partial, "would_run": self.runs, "would_wait": self.waits,
             "would_be_refused": self.refused, "with_warnings": self.warned, "reasons": reasons, "jobs": self.shown,
-        })
+        });
+        if let Some(preview) = preview.as_object_mut().filter(|_| self.is_partial) {
+            preview.insert("matched_relation".into(), json!("gte"));
+        }
+        preview
     }
 }
 

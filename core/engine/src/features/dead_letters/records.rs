@@ -7,7 +7,8 @@ use ojs_model::{ErrorCode, NewJob, OjsError, Timestamp, json as text};
 use serde_json::Value;
 
 use crate::error::Result;
-use crate::kernel::job::Body;
+use crate::kernel::job::{Body, JobView};
+use crate::store::listing::ListPlace;
 
 /// How many dead letters there are, by what, and since when.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,6 +23,30 @@ pub struct DeadStats {
     pub oldest_at: Option<i64>,
     /// When the newest was discarded, milliseconds.
     pub newest_at: Option<i64>,
+    /// There are more than were counted one by one: the numbers by error are those of the newest.
+    pub is_partial: bool,
+}
+
+/// A page of dead letters, newest first.
+#[derive(Debug, Clone)]
+pub struct DeadPage {
+    /// The page.
+    pub jobs: Vec<JobView>,
+    /// How many the filter finds.
+    pub total: usize,
+    /// There may be more than `total`: it counts those among the newest ones.
+    pub is_partial: bool,
+    /// Where the next page begins, when there may be one. Looking for the jobs of this one may have ended before it
+    /// was full.
+    pub next: Option<ListPlace>,
+}
+
+impl DeadPage {
+    /// The part of the answer that says that `total` is a lower bound.
+    #[must_use]
+    pub fn relation(&self) -> Option<(String, Value)> {
+        self.is_partial.then(|| ("total_relation".to_owned(), Value::from("gte")))
+    }
 }
 
 /// The number under which the dead letters of a queue are counted beside the jobs in its states, which have lower ones.
@@ -36,8 +61,12 @@ pub trait DeadTables {
     /// What the number of each queue lacks: queues with their differences, as one snapshot shows them. It counts the
     /// dead letters one by one.
     fn dead_drift(&mut self) -> Result<Vec<(i64, i64)>>;
-    /// Counts all dead letters.
-    fn dead_stats(&mut self, tenant: Option<i64>) -> Result<DeadStats>;
+    /// The numbers of dead letters that are kept, by name of the queue.
+    fn dead_by_queue(&mut self) -> Result<BTreeMap<String, u64>>;
+    /// When the oldest dead letter was discarded, milliseconds.
+    fn dead_oldest(&mut self) -> Result<Option<i64>>;
+    /// Counts those of a tenant, or all, among the newest `look` dead letters.
+    fn dead_stats(&mut self, tenant: Option<i64>, look: usize) -> Result<DeadStats>;
     /// Replaces the fixed part of a job.
     fn set_body(&mut self, seq: i64, body: &Body) -> Result<()>;
 }

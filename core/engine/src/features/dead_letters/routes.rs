@@ -15,7 +15,7 @@ use crate::features::dead_letters::commands::{
     CountDead, DeleteDeadLetter, DeleteDeadLetters, GetDeadLetter, ListDead, Replay, ReplayChanged, ReplayDead,
 };
 use crate::features::dead_letters::preview::{MAX_IDS, PreviewReplay, Which};
-use crate::features::dead_letters::records::Override;
+use crate::features::dead_letters::records::{DeadPage, Override};
 use crate::http::jobs::{changed, wrapped};
 use crate::http::page::cursor;
 use crate::http::reply::{Failure, Json};
@@ -24,6 +24,7 @@ use crate::http::terms::{invalid, job_type as pattern, moment};
 use crate::kernel::maintenance::next_prune;
 use crate::kernel::render;
 use crate::kernel::typed::Command;
+use crate::store::listing::LOOK;
 use crate::store::rows::DeadFilter;
 
 /// Largest page (protocol section 3.10).
@@ -36,23 +37,28 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     let behind = params.get("cursor").filter(|text| text.parse::<usize>().is_err()).map(cursor).transpose()?;
     let limit = params.limit(MAX_PAGE)?;
     let offset = if behind.is_some() { 0 } else { params.page(MAX_PAGE)?.1 };
-    let (jobs, total) = engine.query(ListDead(DeadFilter { limit: limit + 1, offset, behind, ..filter(&params)? })).await?;
-    let has_more = jobs.len() > limit;
-    let page = jobs.get(..limit).unwrap_or(&jobs);
+    let page = engine.query(ListDead(DeadFilter { look: LOOK, limit, offset, behind, ..filter(&params)? })).await?;
     let mut out = String::from("{\"jobs\":");
-    render::list(&mut out, page, render::job);
-    let mut object = json!({"total": total, "limit": limit, "has_more": has_more});
+    render::list(&mut out, &page.jobs, render::job);
+    let mut object = json!({"total": page.total, "limit": limit, "has_more": has_more(&page, offset)});
     if let Some(object) = object.as_object_mut() {
         if behind.is_none() {
             object.insert("offset".into(), json!(offset));
         }
-        if let Some(last) = page.last().filter(|_| has_more) {
-            object.insert("next_cursor".into(), json!(DeadFilter::place(&last.row).to_string()));
+        if let Some(next) = page.next {
+            object.insert("next_cursor".into(), json!(next.to_string()));
         }
+        object.extend(page.relation());
     }
     push_member(&mut out, "pagination", &object.to_string());
     out.push('}');
     Ok(Json::ok(out))
+}
+
+/// Whether there may be more behind a page. One by number that is empty has nothing behind it by number; it may have by
+/// `next_cursor`.
+pub fn has_more(page: &DeadPage, offset: usize) -> bool {
+    page.next.is_some() && (offset == 0 || !page.jobs.is_empty())
 }
 
 /// The filter that query parameters describe; the page is the caller's business.
@@ -232,10 +238,10 @@ where
 
 /// `GET /dead-letter/stats`
 pub async fn stats(State(engine): State<Engine>) -> Result<Json, Failure> {
-    let stats = engine.query(CountDead).await?;
+    let stats = engine.query(CountDead(LOOK)).await?;
     let keep = &engine.options().retention;
     let at = |millis: i64| Timestamp::from_millis(millis).to_string();
-    let body = json!({
+    let mut body = json!({
         "total": stats.total, "by_queue": stats.by_queue, "by_error_type": stats.by_error_type,
         "oldest_at": stats.oldest_at.map(at), "newest_at": stats.newest_at.map(at),
         "retention": {
@@ -243,6 +249,12 @@ pub async fn stats(State(engine): State<Engine>) -> Result<Json, Failure> {
             "next_prune_at": at(next_prune(engine.now().as_millis())),
         },
     });
+    if let Some(body) = body.as_object_mut().filter(|_| stats.is_partial) {
+        body.insert("by_error_type_relation".into(), json!("gte"));
+        if engine.tenant().is_some() {
+            body.extend(["total_relation", "by_queue_relation"].map(|name| (name.to_owned(), json!("gte"))));
+        }
+    }
     Ok(Json::ok(body.to_string()))
 }
 

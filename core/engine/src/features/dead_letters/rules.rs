@@ -4,14 +4,18 @@ use std::time::Duration;
 use ojs_model::state::Trigger;
 use ojs_model::{JobId, JobState, OjsError, RetryPolicy, envelope};
 
-use crate::error::Applied;
-use crate::features::dead_letters::records::Override;
+use crate::error::{Applied, StoreError};
+use crate::features::dead_letters::records::{DeadPage, DeadStats, Override};
 use crate::kernel::aside::SLICE;
 use crate::kernel::command::Changed;
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
+use crate::kernel::view::view;
+use crate::store::listing::ListPlace;
 use crate::store::rows::DeadFilter;
+use crate::store::selection::Selection;
+use crate::store::tables::Tables;
 
 impl Transaction<'_> {
     /// Dead-letter retry: same id, fresh attempts, history kept.
@@ -87,7 +91,7 @@ impl Transaction<'_> {
 
     /// Runs the next slice of the dead letters that a filter finds; answers which.
     pub(crate) fn replay_dead(&mut self, filter: &DeadFilter) -> Applied<Vec<JobId>> {
-        let (rows, _) = self.tables.dead(&slice(filter))?;
+        let rows = self.tables.dead(&slice(filter))?;
         for row in &rows {
             self.replay_row(row, None)?;
         }
@@ -104,7 +108,7 @@ impl Transaction<'_> {
 
     /// Deletes the next slice of the dead letters that a filter finds; answers which.
     pub(crate) fn delete_dead_letters(&mut self, filter: &DeadFilter) -> Applied<Vec<JobId>> {
-        let (rows, _) = self.tables.dead(&slice(filter))?;
+        let rows = self.tables.dead(&slice(filter))?;
         for row in &rows {
             self.forget_dead(row, "dead_letter.deleted", "")?;
         }
@@ -120,7 +124,7 @@ impl Transaction<'_> {
     pub(crate) fn prune_dead_letters(&mut self, keep: &Retention) -> Applied<bool> {
         let age = i64::try_from(keep.dead_letters.min(Duration::from_secs(u64::MAX / 1000)).as_millis()).unwrap_or(i64::MAX);
         let until = Some(self.now.as_millis().saturating_sub(age));
-        let (old, _) = self.tables.dead(&DeadFilter { until, limit: SLICE, ..DeadFilter::default() })?;
+        let old = self.tables.dead(&DeadFilter { until, limit: SLICE, ..DeadFilter::default() })?;
         for row in &old {
             self.forget_dead(row, "dead_letter.pruned", "\"reason\":\"max_age\"")?;
         }
@@ -129,7 +133,7 @@ impl Transaction<'_> {
         }
         // Newest first: what lies behind the allowed number is the oldest.
         let offset = usize::try_from(keep.max_dead_letters).unwrap_or(usize::MAX);
-        let (surplus, _) = self.tables.dead(&DeadFilter { offset, limit: SLICE, ..DeadFilter::default() })?;
+        let surplus = self.tables.dead(&DeadFilter { offset, limit: SLICE, ..DeadFilter::default() })?;
         for row in &surplus {
             self.forget_dead(row, "dead_letter.pruned", "\"reason\":\"max_count\"")?;
         }
@@ -139,4 +143,45 @@ impl Transaction<'_> {
 
 fn slice(filter: &DeadFilter) -> DeadFilter {
     DeadFilter { limit: SLICE, offset: 0, ..filter.clone() }
+}
+
+/// A page of dead letters. What a filter finds is looked for among `look` of them, because no index knows it.
+pub(crate) fn list_dead(tables: &mut dyn Tables, filter: &DeadFilter) -> Applied<DeadPage> {
+    let tenant = tables.names().scope.num().or(filter.tenant);
+    let filter = DeadFilter { tenant, limit: filter.limit + 1, ..filter.clone() }.compared_with(filter.look);
+    let is_partial = filter.look > 0 && tables.dead_count()? > filter.look;
+    // Where all are compared, the plain statement ends with the page.
+    let filter = if is_partial { filter } else { DeadFilter { look: 0, ..filter } };
+    let mut rows = tables.dead(&filter)?;
+    let is_full = rows.len() == filter.limit;
+    rows.truncate(filter.limit - 1);
+    // The first page has everything that is found when it is not full.
+    let is_all = !is_full && filter.offset == 0 && filter.behind.is_none();
+    let total = if is_all { rows.len() } else { tables.dead_found(&filter)? };
+    let next = match rows.last() {
+        Some(last) if is_full => Some(DeadFilter::place(last)),
+        _ if is_partial => look_end(tables, &filter)?,
+        _ => None,
+    };
+    let jobs = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
+    Ok(DeadPage { jobs, total, is_partial, next })
+}
+
+/// The last of the dead letters that a filter was compared with, when there are more behind it.
+fn look_end(tables: &mut dyn Tables, filter: &DeadFilter) -> Result<Option<ListPlace>, StoreError> {
+    let end = DeadFilter { behind: filter.behind, limit: 2, offset: filter.look - 1, ..DeadFilter::default() };
+    let rows = tables.select(&Selection::Dead(&end), end.limit)?;
+    Ok(rows.first().filter(|_| rows.len() == end.limit).map(DeadFilter::place))
+}
+
+/// Counts of dead letters. Those of all queues are kept; the others are counted among the newest `look`.
+pub(crate) fn dead_stats(tables: &mut dyn Tables, look: usize) -> Result<DeadStats, StoreError> {
+    let (tenant, kept) = (tables.names().scope.num(), tables.dead_count()?);
+    let mut stats = DeadStats { is_partial: kept > look, ..tables.dead_stats(tenant, look)? };
+    if stats.is_partial && tenant.is_none() {
+        stats.total = u64::try_from(kept).unwrap_or(u64::MAX);
+        stats.by_queue = tables.dead_by_queue()?;
+        stats.oldest_at = tables.dead_oldest()?;
+    }
+    Ok(stats)
 }

@@ -1,4 +1,6 @@
 //! Counts of dead letters.
+use std::collections::BTreeMap;
+
 use super::undo::Step;
 use super::{MemoryTables, Stored};
 use crate::error::Result;
@@ -28,15 +30,23 @@ impl DeadTables for MemoryTables {
         Ok(Vec::new())
     }
 
-    fn dead_stats(&mut self, tenant: Option<i64>) -> Result<DeadStats> {
+    fn dead_by_queue(&mut self) -> Result<BTreeMap<String, u64>> {
+        Ok(self.dead_stats(None, usize::MAX)?.by_queue)
+    }
+
+    fn dead_oldest(&mut self) -> Result<Option<i64>> {
+        Ok(self.dead.first().map(|(at, _)| *at))
+    }
+
+    fn dead_stats(&mut self, tenant: Option<i64>, look: usize) -> Result<DeadStats> {
         let of_tenant = |seq: &i64| {
             let row = self.jobs.get(seq).map(|stored| &stored.row);
             tenant.is_none_or(|tenant| row.is_some_and(|row| row.tenant == tenant))
         };
-        let dead: Vec<(i64, i64)> = self.dead.iter().filter(|(_, seq)| of_tenant(seq)).copied().collect();
+        let dead: Vec<(i64, i64)> = self.dead.iter().rev().take(look).filter(|(_, seq)| of_tenant(seq)).copied().collect();
         let mut stats = DeadStats {
-            oldest_at: dead.first().map(|(at, _)| *at),
-            newest_at: dead.last().map(|(at, _)| *at),
+            oldest_at: dead.last().map(|(at, _)| *at),
+            newest_at: dead.first().map(|(at, _)| *at),
             ..DeadStats::default()
         };
         for (_, seq) in dead {

@@ -148,14 +148,15 @@ impl MemoryTables {
 
     fn dead_letters(&mut self, filter: &DeadFilter, limit: usize) -> Result<Vec<JobRow>> {
         let numbers = self.numbers(filter.queue.as_deref(), filter.job_type.as_deref())?;
-        let newest = self.dead.iter().rev().filter_map(|(_, seq)| self.jobs.get(seq));
+        let look = if filter.look > 0 { filter.look } else { usize::MAX };
+        let behind = |at: &&(i64, i64)| filter.behind.is_none_or(|place| **at < (place.key, place.seq));
+        let newest = self.dead.iter().rev().filter(behind).take(look).filter_map(|(_, seq)| self.jobs.get(seq));
         let newest = newest.filter(|stored| filter.error_type.as_ref().is_none_or(|wanted| *wanted == stored.error_type()));
         let matching = newest.map(|stored| &stored.row).filter(|row| {
             numbers.fit(row)
                 && filter.tenant.is_none_or(|tenant| tenant == row.tenant)
                 && filter.since.is_none_or(|at| row.finished_at >= at)
                 && filter.until.is_none_or(|at| row.finished_at < at)
-                && filter.behind.is_none_or(|at| (row.finished_at, row.seq) < (at.key, at.seq))
         });
         Ok(matching.skip(filter.offset).take(limit).cloned().collect())
     }

@@ -15,8 +15,8 @@ fn unsigned(value: i64) -> u64 {
 }
 
 impl PostgresTables {
-    fn counted(&mut self, sql: &'static str, tenant: Option<i64>) -> Result<BTreeMap<String, u64>> {
-        let rows = self.query(sql, &[&tenant])?;
+    fn counted(&mut self, sql: &'static str, params: &[&dyn Param]) -> Result<BTreeMap<String, u64>> {
+        let rows = self.query(sql, params)?;
         rows.iter().map(|row| Ok((get(row, 0)?, unsigned(get(row, 1)?)))).collect()
     }
 }
@@ -40,15 +40,25 @@ impl DeadTables for PostgresTables {
         rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
     }
 
-    fn dead_stats(&mut self, tenant: Option<i64>) -> Result<DeadStats> {
-        let rows = self.query(sql!("dead_totals"), &[&tenant])?;
+    fn dead_by_queue(&mut self) -> Result<BTreeMap<String, u64>> {
+        self.counted(sql!("dead_kept"), &[])
+    }
+
+    fn dead_oldest(&mut self) -> Result<Option<i64>> {
+        self.query(sql!("dead_oldest"), &[])?.first().map(|row| get(row, 0)).transpose()
+    }
+
+    fn dead_stats(&mut self, tenant: Option<i64>, look: usize) -> Result<DeadStats> {
+        let look = i64::try_from(look).unwrap_or(i64::MAX);
+        let given: [&dyn Param; 2] = [&tenant, &look];
+        let rows = self.query(sql!("dead_totals"), &given)?;
         let (total, oldest_at, newest_at) = match rows.first() {
             Some(row) => (unsigned(get(row, 0)?), get(row, 1)?, get(row, 2)?),
             None => (0, None, None),
         };
-        let by_queue = self.counted(sql!("dead_by_queue"), tenant)?;
-        let by_error_type = self.counted(sql!("dead_by_error"), tenant)?;
-        Ok(DeadStats { total, by_queue, by_error_type, oldest_at, newest_at })
+        let by_queue = self.counted(sql!("dead_by_queue"), &given)?;
+        let by_error_type = self.counted(sql!("dead_by_error"), &given)?;
+        Ok(DeadStats { total, by_queue, by_error_type, oldest_at, newest_at, ..DeadStats::default() })
     }
 
     fn set_body(&mut self, seq: i64, body: &Body) -> Result<()> {

@@ -46,6 +46,7 @@ fn text_of(wanted: &Selection<'_>, writes: bool) -> Option<&'static str> {
         Selection::Waiting { .. } => sql!("waiting"),
         Selection::Heads { .. } => sql!("heads"),
         Selection::Parked { .. } => sql!("parked"),
+        Selection::Dead(filter) if filter.look > 0 => sql!("dead_within"),
         Selection::Dead(_) => sql!("dead"),
         Selection::Listed(_) => return None,
     })

@@ -10,9 +10,9 @@ use crate::kernel::job::Body;
 use crate::store::row::Section;
 
 impl SqliteTables {
-    fn counted(&self, sql: &str, tenant: Option<i64>) -> Result<BTreeMap<String, u64>> {
+    fn counted(&self, sql: &str, params: impl rusqlite::Params) -> Result<BTreeMap<String, u64>> {
         let mut statement = self.statement(sql)?;
-        let rows = statement.query_map([tenant], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let rows = statement.query_map(params, |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 }
@@ -30,12 +30,21 @@ impl DeadTables for SqliteTables {
         self.all(sql!("dead_drift"), [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    fn dead_stats(&mut self, tenant: Option<i64>) -> Result<DeadStats> {
+    fn dead_by_queue(&mut self) -> Result<BTreeMap<String, u64>> {
+        self.counted(sql!("dead_kept"), [])
+    }
+
+    fn dead_oldest(&mut self) -> Result<Option<i64>> {
+        self.one(sql!("dead_oldest"), [], |row| Ok(row.get(0)?))
+    }
+
+    fn dead_stats(&mut self, tenant: Option<i64>, look: usize) -> Result<DeadStats> {
+        let given = params![tenant, look];
         let mut totals = self.statement(sql!("dead_totals"))?;
-        let (total, oldest_at, newest_at) = totals.query_row([tenant], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        let by_queue = self.counted(sql!("dead_by_queue"), tenant)?;
-        let by_error_type = self.counted(sql!("dead_by_error"), tenant)?;
-        Ok(DeadStats { total, by_queue, by_error_type, oldest_at, newest_at })
+        let (total, oldest_at, newest_at) = totals.query_row(given, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let by_queue = self.counted(sql!("dead_by_queue"), given)?;
+        let by_error_type = self.counted(sql!("dead_by_error"), given)?;
+        Ok(DeadStats { total, by_queue, by_error_type, oldest_at, newest_at, ..DeadStats::default() })
     }
 
     fn set_body(&mut self, seq: i64, body: &Body) -> Result<()> {

@@ -36,6 +36,7 @@ impl SqliteTables {
             Selection::Waiting { .. } => sql!("waiting"),
             Selection::Heads { .. } => sql!("heads"),
             Selection::Parked { .. } => sql!("parked"),
+            Selection::Dead(filter) if filter.look > 0 => sql!("dead_within"),
             Selection::Dead(_) => sql!("dead"),
             Selection::Listed(filter) => return Ok(Cow::Owned(self.listing(sql!("jobs"), filter)?)),
         }))

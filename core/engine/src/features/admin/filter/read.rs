@@ -1,4 +1,5 @@
 //! Reads the text of a search. What cannot be read is refused with its place: a misspelt filter must not find all jobs.
+use ojs_model::duration::length;
 use ojs_model::{ErrorCode, OjsError, Timestamp};
 use serde_json::json;
 
@@ -175,12 +176,9 @@ fn number(word: &Word<'_>, of: Number) -> Result<What, OjsError> {
 
 /// A time, or how long before now: `2026-11-24T03:00:00Z`, `90s`, `2h`, `7d`, `PT2H`.
 fn moment(word: &Word<'_>, value: &str, now: Timestamp) -> Result<i64, OjsError> {
-    let days = |days: &str| format!("P{days}D");
-    let iso = match value.chars().last() {
-        Some('d') if value.starts_with(|c: char| c.is_ascii_digit()) => days(value.trim_end_matches('d')),
-        Some('s' | 'm' | 'h') if value.starts_with(|c: char| c.is_ascii_digit()) => format!("PT{}", value.to_uppercase()),
-        _ => value.to_owned(),
-    };
+    if let Ok(ago) = length(value) {
+        return Ok(now.as_millis().saturating_sub(i64::try_from(ago.as_millis()).unwrap_or(i64::MAX)));
+    }
     let fault = |_| word.fault("a time belongs here (2026-01-31T00:00:00Z), or a length such as 90s, 2h or 7d.");
-    terms::moment("q", &iso, now).map_err(fault)
+    Timestamp::parse(value).map(Timestamp::as_millis).map_err(fault)
 }

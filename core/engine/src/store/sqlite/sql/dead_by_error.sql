@@ -1,3 +1,3 @@
 SELECT coalesce(json_extract(errors, '$[#-1].type'), ''), count(*)
-FROM jobs JOIN histories ON histories.seq = jobs.seq
-WHERE jobs.flags & 1 AND (?1 IS NULL OR jobs.tenant = ?1) GROUP BY 1
+FROM (SELECT seq, tenant FROM jobs WHERE flags & 1 ORDER BY finished_at DESC LIMIT ?2) AS newest JOIN histories ON histories.seq = newest.seq
+WHERE (?1 IS NULL OR newest.tenant = ?1) GROUP BY 1

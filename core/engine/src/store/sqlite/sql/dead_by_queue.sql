@@ -1,1 +1,3 @@
-SELECT queues.name, count(*) FROM jobs JOIN queues ON queues.num = jobs.queue WHERE jobs.flags & 1 AND (?1 IS NULL OR jobs.tenant = ?1) GROUP BY queues.name
+SELECT queues.name, count(*)
+FROM (SELECT queue, tenant FROM jobs WHERE flags & 1 ORDER BY finished_at DESC LIMIT ?2) AS newest JOIN queues ON queues.num = newest.queue
+WHERE (?1 IS NULL OR newest.tenant = ?1) GROUP BY queues.name
