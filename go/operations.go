@@ -255,7 +255,10 @@ func (c *Client) GetRateLimit(ctx context.Context, key string) (Obj, error) {
 	return c.object(ctx, "GET", at("rate-limits", key), nil)
 }
 
-// ListDeadLetterJobs: Jobs that failed for good and were kept, the newest first.
+// ListDeadLetterJobs: Jobs that failed for good and were kept, the newest first. Where more than 20,000 dead letters
+// are kept, a filter is compared with 20,000 of them at a time. The answer says so: "total_relation" is "gte", and
+// "total" counts what was found among the newest 20,000. A page may be short then, or empty; "next_cursor" leads on
+// while it is there.
 //   - queue: Only jobs of this queue.
 //   - limit: The most jobs in the answer, 1 to 200; 50 without it.
 //   - offset: How many jobs are passed over.
@@ -296,18 +299,21 @@ func (c *Client) DiscardDeadLetterJobs(ctx context.Context, filter DeadLetterFil
 	return answer.Deleted, err
 }
 
-// DeadLetterStats: How many dead letters there are, by queue and by type of error, and since when.
+// DeadLetterStats: How many dead letters there are, by queue and by type of error, and since when. Where more than
+// 20,000 are kept, the numbers in "by_error_type" are those of the newest 20,000: "by_error_type_relation" is "gte". A
+// caller of a tenant gets all numbers so, with "total_relation" and "by_queue_relation".
 func (c *Client) DeadLetterStats(ctx context.Context) (Obj, error) {
 	return c.object(ctx, "GET", at("dead-letter", "stats"), nil)
 }
 
 // PreviewDeadLetterJobs: What would come of running dead letters again: which would be refused, which would wait and
 // for what, and which would run although an enqueue of the same job would be refused. Nothing is changed. "matched"
-// dead letters are meant, of which the newest 500 are looked at ("looked_at", "complete"). Of these "would_run",
-// "would_wait" and "would_be_refused" say how many; "with_warnings" run or wait beside that. Each of "reasons" has
-// "code", "effect" ("refused", "waits" or "warning"), "message", the number of "jobs", the first of them as "job_id"
-// and, where there is one, the "command" that helps. "jobs" has the first 20 jobs that meet one. Limits that free
-// themselves as jobs end (full workers, concurrency, rates) are no reason.
+// dead letters are meant (at least so many where "matched_relation" is "gte": a filter is compared with 20,000), of
+// which the newest 500 are looked at ("looked_at", "complete"). Of these "would_run", "would_wait" and
+// "would_be_refused" say how many; "with_warnings" run or wait beside that. Each of "reasons" has "code", "effect"
+// ("refused", "waits" or "warning"), "message", the number of "jobs", the first of them as "job_id" and, where there
+// is one, the "command" that helps. "jobs" has the first 20 jobs that meet one. Limits that free themselves as jobs
+// end (full workers, concurrency, rates) are no reason.
 //   - queue: Only jobs of this queue.
 //   - jobType: Only this job type; "email.*" is all types that start with "email.".
 //   - errorType: Only jobs whose last error is of this type.

@@ -467,7 +467,9 @@ typedef struct {
     ojs_slice offset;
 } ojs_dead_letters_query;
 
-// Jobs that failed for good and were kept, the newest first.
+// Jobs that failed for good and were kept, the newest first. Where more than 20,000 dead letters are kept, a filter is
+// compared with 20,000 of them at a time. The answer says so: "total_relation" is "gte", and "total" counts what was
+// found among the newest 20,000. A page may be short then, or empty; "next_cursor" leads on while it is there.
 OJS_MUST_USE
 static inline ojs_error *ojs_dead_letters(const ojs_client *client, const ojs_dead_letters_query *query, ojs_buf **out) {
     ojs_path path = ojs_path_begin("/dead-letter");
@@ -543,7 +545,9 @@ static inline ojs_error *ojs_discard_dead_letters(const ojs_client *client, cons
     return ojs_path_call(&path, client, "DELETE", ojs_path_text(NULL), out);
 }
 
-// How many dead letters there are, by queue and by type of error, and since when.
+// How many dead letters there are, by queue and by type of error, and since when. Where more than 20,000 are kept, the
+// numbers in "by_error_type" are those of the newest 20,000: "by_error_type_relation" is "gte". A caller of a tenant
+// gets all numbers so, with "total_relation" and "by_queue_relation".
 OJS_MUST_USE
 static inline ojs_error *ojs_dead_letter_stats(const ojs_client *client, ojs_buf **out) {
     ojs_path path = ojs_path_begin("/dead-letter/stats");
@@ -567,12 +571,13 @@ typedef struct {
 } ojs_preview_dead_letters_query;
 
 // What would come of running dead letters again: which would be refused, which would wait and for what, and which
-// would run although an enqueue of the same job would be refused. Nothing is changed. "matched" dead letters are
-// meant, of which the newest 500 are looked at ("looked_at", "complete"). Of these "would_run", "would_wait" and
-// "would_be_refused" say how many; "with_warnings" run or wait beside that. Each of "reasons" has "code", "effect"
-// ("refused", "waits" or "warning"), "message", the number of "jobs", the first of them as "job_id" and, where there
-// is one, the "command" that helps. "jobs" has the first 20 jobs that meet one. Limits that free themselves as jobs
-// end (full workers, concurrency, rates) are no reason.
+// would run although an enqueue of the same job would be refused. Nothing is changed. "matched" dead letters are meant
+// (at least so many where "matched_relation" is "gte": a filter is compared with 20,000), of which the newest 500 are
+// looked at ("looked_at", "complete"). Of these "would_run", "would_wait" and "would_be_refused" say how many;
+// "with_warnings" run or wait beside that. Each of "reasons" has "code", "effect" ("refused", "waits" or "warning"),
+// "message", the number of "jobs", the first of them as "job_id" and, where there is one, the "command" that helps.
+// "jobs" has the first 20 jobs that meet one. Limits that free themselves as jobs end (full workers, concurrency,
+// rates) are no reason.
 OJS_MUST_USE
 static inline ojs_error *ojs_preview_dead_letters(const ojs_client *client, const ojs_preview_dead_letters_query *query, ojs_buf **out) {
     ojs_path path = ojs_path_begin("/dead-letter/preview");

@@ -60,13 +60,21 @@ pub struct Entry {
     pub value: Value,
 }
 
+/// How many there are in all, as far as the server has counted.
+#[derive(Debug, Clone, Copy)]
+pub struct Total {
+    number: u64,
+    /// There may be more: the server counted among a part of them.
+    is_least: bool,
+}
+
 /// What was found.
 #[derive(Debug)]
 pub struct Listed {
     /// The part that was asked for.
     pub entries: Vec<Entry>,
     /// How many there are in all, when the server says so. Servers may stop counting somewhere.
-    pub total: Option<u64>,
+    pub total: Option<Total>,
     /// Entries that were left out before the first.
     skipped: usize,
     /// The next page.
@@ -78,7 +86,7 @@ pub struct Listed {
 /// One answer of the server.
 struct Part {
     entries: Vec<Entry>,
-    total: Option<u64>,
+    total: Option<Total>,
     more: bool,
     /// Where the list goes on, when the server has cursors. A part may be empty and have one.
     cursor: Option<String>,
@@ -109,11 +117,11 @@ impl Cut {
         let most = self.limit.unwrap_or(FEW);
         let skipped = self.skipped(most);
         let wanted = if most == 0 { 0 } else { skipped.saturating_add(most) };
-        let (mut entries, mut total, mut more) = (Vec::new(), Some(0), false);
+        let (mut entries, mut total, mut more) = (Vec::new(), Some(Total::from(0)), false);
         for source in sources {
             let (found, counted, further) = source.take(remote, 0, wanted).await?;
             entries.extend(found);
-            total = total.zip(counted).map(|(sum, more)| sum + more);
+            total = total.zip(counted).map(|(sum, more)| sum.plus(more));
             more |= further;
         }
         entries.sort_by(before);
@@ -127,6 +135,24 @@ impl Cut {
 
     fn skipped(&self, most: usize) -> usize {
         most.saturating_mul(self.page.saturating_sub(1))
+    }
+}
+
+impl From<u64> for Total {
+    fn from(number: u64) -> Self {
+        Self { number, is_least: false }
+    }
+}
+
+impl Total {
+    fn plus(self, other: Self) -> Self {
+        Self { number: self.number + other.number, is_least: self.is_least || other.is_least }
+    }
+}
+
+impl std::fmt::Display for Total {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}{}", self.number, if self.is_least { " or more" } else { "" })
     }
 }
 
@@ -148,7 +174,7 @@ impl Source {
     }
 
     /// At most `most` entries (0 is all) after the first `skip`; how many there are in all, and whether some are left.
-    async fn take(&self, remote: &Remote, skip: usize, most: usize) -> Result<(Vec<Entry>, Option<u64>, bool), Failure> {
+    async fn take(&self, remote: &Remote, skip: usize, most: usize) -> Result<(Vec<Entry>, Option<Total>, bool), Failure> {
         let largest = match self.paging {
             Paging::Numbered | Paging::Cursors => 100,
             Paging::Offset(largest) => largest,
@@ -212,7 +238,9 @@ impl Source {
         };
         let cursor = said("next_cursor").and_then(Value::as_str).map(str::to_owned);
         let more = more || cursor.is_some();
-        Ok(Part { entries, total: said("total").and_then(Value::as_u64), more, cursor })
+        let is_least = said("total_relation").is_some_and(|relation| relation == "gte");
+        let total = said("total").and_then(Value::as_u64).map(|number| Total { number, is_least });
+        Ok(Part { entries, total, more, cursor })
     }
 }
 
@@ -267,12 +295,12 @@ impl Listed {
     fn note(&self) -> Option<String> {
         if self.next.is_none() && self.skipped == 0 {
             let shown = self.entries.len();
-            return self.counted.then(|| format!("{shown} of {}", self.total.unwrap_or(shown as u64)));
+            return self.counted.then(|| format!("{shown} of {}", self.total.unwrap_or_else(|| Total::from(shown as u64))));
         }
         let (first, last) = (self.skipped + 1, self.skipped + self.entries.len());
         let total = match self.total {
             // Counting stops somewhere, and jobs come and go meanwhile.
-            Some(total) if self.next.is_some() && total <= last as u64 => format!("{last} or more"),
+            Some(total) if self.next.is_some() && total.number <= last as u64 => format!("{last} or more"),
             Some(total) => total.to_string(),
             None if self.next.is_some() => "more".to_owned(),
             None => last.to_string(),
@@ -284,13 +312,32 @@ impl Listed {
 }
 
 /// The one JSON form of lists.
-pub fn envelope<'a>(items: impl Iterator<Item = &'a str>, total: Option<u64>, next: Option<impl Into<Value>>) -> String {
+pub fn envelope<'a>(items: impl Iterator<Item = &'a str>, total: Option<Total>, next: Option<impl Into<Value>>) -> String {
     let mut out = String::from("{");
     push_member(&mut out, "items", &format!("[{}]", items.collect::<Vec<_>>().join(",")));
     if let Some(total) = total {
-        push_member(&mut out, "total", &total.to_string());
+        push_member(&mut out, "total", &total.number.to_string());
+        if total.is_least {
+            push_member(&mut out, "total_relation", "\"gte\"");
+        }
     }
     push_member(&mut out, "next", &next.map_or(Value::Null, Into::into).to_string());
     out.push('}');
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_is_a_lower_bound_says_so() {
+        let total = Total { number: 120, is_least: true };
+        let entries = vec![Entry::from(serde_json::json!({"id": "a"}))];
+        let listed = Listed { entries, total: Some(total.plus(Total::from(3))), skipped: 0, next: Some(2), counted: false };
+        assert_eq!(listed.note().as_deref(), Some("1 to 1 of 123 or more; all: --limit 0; more: --page 2"));
+        let text = envelope(["{}"].into_iter(), Some(total), Some(2_u64));
+        assert_eq!(text, r#"{"items":[{}],"total":120,"total_relation":"gte","next":2}"#);
+        assert_eq!(envelope([].into_iter(), Some(Total::from(0)), None::<u64>), r#"{"items":[],"total":0,"next":null}"#);
+    }
 }

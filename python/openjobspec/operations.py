@@ -680,6 +680,10 @@ class Operations(ABC):
     ) -> list[Job]:
         """Jobs that failed for good and were kept, the newest first.
 
+        Where more than 20,000 dead letters are kept, a filter is compared with 20,000 of them at a time. The answer
+        says so: ``total_relation`` is ``gte``, and ``total`` counts what was found among the newest 20,000. A page
+        may be short then, or empty; ``next_cursor`` leads on while it is there.
+
         * ``queue``: Only jobs of this queue.
         * ``job_type``: Only this job type.
         * ``limit``: The most jobs in the answer, 1 to 200; 50 without it.
@@ -793,6 +797,10 @@ class Operations(ABC):
 
     def dead_letter_stats(self) -> dict[str, Any]:
         """How many dead letters there are, by queue and by type of error, and since when.
+
+        Where more than 20,000 are kept, the numbers in ``by_error_type`` are those of the newest 20,000:
+        ``by_error_type_relation`` is ``gte``. A caller of a tenant gets all numbers so, with ``total_relation`` and
+        ``by_queue_relation``.
         """
         return self._run(Call(
             "GET",
@@ -814,12 +822,13 @@ class Operations(ABC):
         """What would come of running dead letters again: which would be refused, which would wait and for what, and
         which would run although an enqueue of the same job would be refused. Nothing is changed.
 
-        ``matched`` dead letters are meant, of which the newest 500 are looked at (``looked_at``, ``complete``). Of
-        these ``would_run``, ``would_wait`` and ``would_be_refused`` say how many; ``with_warnings`` run or wait
-        beside that. Each of ``reasons`` has ``code``, ``effect`` (``refused``, ``waits`` or ``warning``),
-        ``message``, the number of ``jobs``, the first of them as ``job_id`` and, where there is one, the
-        ``command`` that helps. ``jobs`` has the first 20 jobs that meet one. Limits that free themselves as jobs
-        end (full workers, concurrency, rates) are no reason.
+        ``matched`` dead letters are meant (at least so many where ``matched_relation`` is ``gte``: a filter is
+        compared with 20,000), of which the newest 500 are looked at (``looked_at``, ``complete``). Of these
+        ``would_run``, ``would_wait`` and ``would_be_refused`` say how many; ``with_warnings`` run or wait beside
+        that. Each of ``reasons`` has ``code``, ``effect`` (``refused``, ``waits`` or ``warning``), ``message``, the
+        number of ``jobs``, the first of them as ``job_id`` and, where there is one, the ``command`` that helps.
+        ``jobs`` has the first 20 jobs that meet one. Limits that free themselves as jobs end (full workers,
+        concurrency, rates) are no reason.
 
         * ``queue``: Only jobs of this queue.
         * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
@@ -2913,6 +2922,10 @@ class AsyncOperations(ABC):
     ) -> list[Job]:
         """Jobs that failed for good and were kept, the newest first.
 
+        Where more than 20,000 dead letters are kept, a filter is compared with 20,000 of them at a time. The answer
+        says so: ``total_relation`` is ``gte``, and ``total`` counts what was found among the newest 20,000. A page
+        may be short then, or empty; ``next_cursor`` leads on while it is there.
+
         * ``queue``: Only jobs of this queue.
         * ``job_type``: Only this job type.
         * ``limit``: The most jobs in the answer, 1 to 200; 50 without it.
@@ -3026,6 +3039,10 @@ class AsyncOperations(ABC):
 
     async def dead_letter_stats(self) -> dict[str, Any]:
         """How many dead letters there are, by queue and by type of error, and since when.
+
+        Where more than 20,000 are kept, the numbers in ``by_error_type`` are those of the newest 20,000:
+        ``by_error_type_relation`` is ``gte``. A caller of a tenant gets all numbers so, with ``total_relation`` and
+        ``by_queue_relation``.
         """
         return await self._run(Call(
             "GET",
@@ -3047,12 +3064,13 @@ class AsyncOperations(ABC):
         """What would come of running dead letters again: which would be refused, which would wait and for what, and
         which would run although an enqueue of the same job would be refused. Nothing is changed.
 
-        ``matched`` dead letters are meant, of which the newest 500 are looked at (``looked_at``, ``complete``). Of
-        these ``would_run``, ``would_wait`` and ``would_be_refused`` say how many; ``with_warnings`` run or wait
-        beside that. Each of ``reasons`` has ``code``, ``effect`` (``refused``, ``waits`` or ``warning``),
-        ``message``, the number of ``jobs``, the first of them as ``job_id`` and, where there is one, the
-        ``command`` that helps. ``jobs`` has the first 20 jobs that meet one. Limits that free themselves as jobs
-        end (full workers, concurrency, rates) are no reason.
+        ``matched`` dead letters are meant (at least so many where ``matched_relation`` is ``gte``: a filter is
+        compared with 20,000), of which the newest 500 are looked at (``looked_at``, ``complete``). Of these
+        ``would_run``, ``would_wait`` and ``would_be_refused`` say how many; ``with_warnings`` run or wait beside
+        that. Each of ``reasons`` has ``code``, ``effect`` (``refused``, ``waits`` or ``warning``), ``message``, the
+        number of ``jobs``, the first of them as ``job_id`` and, where there is one, the ``command`` that helps.
+        ``jobs`` has the first 20 jobs that meet one. Limits that free themselves as jobs end (full workers,
+        concurrency, rates) are no reason.
 
         * ``queue``: Only jobs of this queue.
         * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.

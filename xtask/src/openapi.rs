@@ -69,11 +69,15 @@ impl Table<'_> {
             set(responses, "description", format!("Refused: {}", operation.errors.join(", ")).into());
         }
         let id = alias.map_or_else(|| operation.name.clone(), |number| format!("{}_{}", operation.name, number + 1));
-        let summary = operation.doc.replace(['[', ']'], "`");
+        let plain = |text: &str| text.replace(['[', ']'], "`");
+        let summary = plain(&operation.doc);
         let mut described = json!({
             "operationId": id, "summary": summary, "tags": [group.title], "parameters": self.parameters(operation, path),
             "responses": responses,
         });
+        if !operation.more.is_empty() {
+            set(&mut described, "description", plain(&operation.more).into());
+        }
         if operation.permission != Permission::Open {
             set(&mut described, "security", json!([{"key": [scope(operation.permission)]}, {}]));
         }
@@ -236,16 +240,7 @@ fn schemas() -> Value {
         },
         "WrappedJob": {"type": "object", "required": ["job"], "properties": {"job": reference("Job")}},
         "Jobs": {"type": "object", "required": ["jobs"], "properties": {"jobs": {"type": "array", "items": reference("Job")}}},
-        "Page": {
-            "type": "object", "required": ["items", "pagination"],
-            "properties": {
-                "items": {"type": "array", "items": object},
-                "pagination": {
-                    "type": "object", "required": ["total", "page", "per_page", "has_more"],
-                    "properties": {"total": number, "page": number, "per_page": number, "has_more": {"type": "boolean"}},
-                },
-            },
-        },
+        "Page": page(),
         "Health": {
             "type": "object", "required": ["status", "version", "uptime_seconds", "backend"],
             "properties": {"status": text, "version": text, "uptime_seconds": number, "backend": object},
@@ -257,6 +252,28 @@ fn schemas() -> Value {
                 "properties": {"code": {"type": "string", "examples": "{codes}"}, "message": text, "retryable": {"type": "boolean"},
                                "details": object, "hint": text, "request_id": text},
             }},
+        },
+    })
+}
+
+/// A page of a list of the admin API.
+fn page() -> Value {
+    let number = json!({"type": "integer"});
+    json!({
+        "type": "object", "required": ["items", "pagination"],
+        "properties": {
+            "items": {"type": "array", "items": {"type": "object"}},
+            "pagination": {
+                "type": "object", "required": ["total", "page", "per_page", "has_more"],
+                "properties": {
+                    "total": number, "page": number, "per_page": number, "has_more": {"type": "boolean"},
+                    "total_relation": {
+                        "type": "string", "enum": ["gte"],
+                        "description": "There may be more than `total`: the server counted a part of them.",
+                    },
+                    "next_cursor": {"type": ["string", "null"], "description": "Where the next page begins: `cursor`."},
+                },
+            },
         },
     })
 }

@@ -79,7 +79,7 @@ pub struct Operation {
     pub doc: String,
     /// More, where it has to be said.
     #[serde(default)]
-    more: String,
+    pub more: String,
     #[serde(default)]
     pub methods: Methods,
     /// The languages in which the method is written by hand, although others have a generated one.

@@ -38,12 +38,13 @@ const LOOK: Duration = Duration::from_millis(100);
 const MOST_BESIDE: f64 = 5.0;
 
 /// What the overview reads.
-const OVERVIEW: [&str; 5] = [
+const OVERVIEW: [&str; 6] = [
     "/ojs/v1/admin/stats",
     "/ojs/v1/admin/queues?per_page=100",
     "/ojs/v1/admin/workers?per_page=100",
     "/ojs/v1/admin/trains?state=held&per_page=1",
     "/ojs/v1/admin/jobs?state=discarded&count=false&per_page=6",
+    "/ojs/v1/admin/relays?per_page=1",
 ];
 
 /// Requests that one screen needs, and the milliseconds that they may take together, 99 times of 100.

@@ -136,7 +136,8 @@ fn foretold(value: &Value) -> String {
     let [matched, seen] = ["/matched", "/looked_at"].map(|path| text(value, path));
     let [run, wait, refused] = ["/would_run", "/would_wait", "/would_be_refused"].map(|path| text(value, path));
     let of = if matched == seen { String::new() } else { format!(" of the newest {seen}") };
-    let first = format!("{matched} would be retried{of}: {run} would run, {wait} would wait, {refused} would be refused");
+    let least = if value["matched_relation"] == "gte" { "at least " } else { "" };
+    let first = format!("{least}{matched} would be retried{of}: {run} would run, {wait} would wait, {refused} would be refused");
     let reasons = items(value, "/reasons");
     if reasons.is_empty() {
         return first;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::bulk::{Consent, Sweep};
 use crate::failure::Failure;
-use crate::list::{Cut, MANY, Paging, Source, envelope};
+use crate::list::{Cut, MANY, Paging, Source, Total, envelope};
 use crate::names::did_you_mean;
 use crate::output::{pairs, print, remark, rows, text};
 use crate::remote::{Remote, segment};
@@ -244,7 +244,7 @@ async fn stats(remote: &Remote, mut queues: Vec<String>) -> Result<(), Failure> 
     }
     if remote.output.json {
         let total = answers.len() as u64;
-        return print(&envelope(answers.iter().map(|answer| answer.text.trim()), Some(total), None::<u64>));
+        return print(&envelope(answers.iter().map(|answer| answer.text.trim()), Some(Total::from(total)), None::<u64>));
     }
     let heading: Vec<&str> = ["queue", "status"].into_iter().chain(COLUMNS).collect();
     print(&rows(&heading, lines))

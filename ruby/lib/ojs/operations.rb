@@ -311,7 +311,10 @@ module OJS
       call("PUT", path("rate-limits", key), { **limits, **{ expires_at: time("expires_at", expires_at) }.compact })
     end
 
-    # Jobs that failed for good and were kept, the newest first.
+    # Jobs that failed for good and were kept, the newest first. Where more than 20,000 dead letters are kept, a
+    # filter is compared with 20,000 of them at a time. The answer says so: <tt>total_relation</tt> is <tt>gte</tt>,
+    # and <tt>total</tt> counts what was found among the newest 20,000. A page may be short then, or empty;
+    # <tt>next_cursor</tt> leads on while it is there.
     #
     # * +queue+: Only jobs of this queue.
     # * +type+: Only this job type.
@@ -371,14 +374,18 @@ module OJS
       member(call("DELETE", query(path("dead-letter"), queue: queue, type: type, error_type: error_type, since: time("since", since), until: time("until", binding.local_variable_get(:until)), confirm: true)), "deleted")
     end
 
-    # How many dead letters there are, by queue and by type of error, and since when.
+    # How many dead letters there are, by queue and by type of error, and since when. Where more than 20,000 are kept,
+    # the numbers in <tt>by_error_type</tt> are those of the newest 20,000: <tt>by_error_type_relation</tt> is
+    # <tt>gte</tt>. A caller of a tenant gets all numbers so, with <tt>total_relation</tt> and
+    # <tt>by_queue_relation</tt>.
     def dead_letter_stats
       call("GET", path("dead-letter", "stats"))
     end
 
     # What would come of running dead letters again: which would be refused, which would wait and for what, and which
     # would run although an enqueue of the same job would be refused. Nothing is changed. <tt>matched</tt> dead
-    # letters are meant, of which the newest 500 are looked at (<tt>looked_at</tt>, <tt>complete</tt>). Of these
+    # letters are meant (at least so many where <tt>matched_relation</tt> is <tt>gte</tt>: a filter is compared with
+    # 20,000), of which the newest 500 are looked at (<tt>looked_at</tt>, <tt>complete</tt>). Of these
     # <tt>would_run</tt>, <tt>would_wait</tt> and <tt>would_be_refused</tt> say how many; <tt>with_warnings</tt> run
     # or wait beside that. Each of <tt>reasons</tt> has <tt>code</tt>, <tt>effect</tt> (<tt>refused</tt>,
     # <tt>waits</tt> or <tt>warning</tt>), <tt>message</tt>, the number of <tt>jobs</tt>, the first of them as

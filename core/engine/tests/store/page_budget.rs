@@ -24,10 +24,10 @@ const MOST_POLLED_STEPS: u64 = 10_000;
 const MOST_STEPS: u64 = 600_000;
 /// Rows that a list of dead letters with a filter and their statistics may look at. Each of the 20,000 is read for the
 /// page and for its number, with its errors; plans count it once more where it is compared.
-const MOST_FILTERED_ROWS: u64 = 150_000;
-const MOST_FILTERED_STEPS: u64 = 2_500_000;
+const MOST_FILTERED_ROWS: u64 = 100_000;
+const MOST_FILTERED_STEPS: u64 = 1_750_000;
 /// How many of the requests the overview sends.
-const POLLED: usize = 7;
+const POLLED: usize = 8;
 
 /// A job that waits, one that will, and one that failed: their ids.
 async fn seed(b: &Bench) -> [JobId; 3] {
@@ -54,6 +54,7 @@ fn requests([waiting, later, failed]: [JobId; 3], deep: &str) -> Vec<String> {
         "/admin/workers?per_page=100",
         "/admin/trains?state=held&per_page=1",
         "/admin/jobs?state=discarded&count=false&per_page=6",
+        "/admin/relays?per_page=1",
         "/admin/stats/history?period=1m",
         "/admin/stats/types?limit=200",
         "/admin/errors?per_page=50",

@@ -23,6 +23,6 @@ BEGIN
   -- The number of dead letters is kept beside those of the states. They died one after the other.
   UPDATE ojs_counts SET jobs = jobs + 109990 WHERE ctid = (SELECT ctid FROM ojs_counts WHERE state = 8 AND jobs > 0 LIMIT 1);
   SELECT max(seq) INTO base FROM ojs_runs WHERE place = 7;
-  UPDATE ojs_runs SET line = line + seq - base WHERE place = 7;
+  UPDATE ojs_runs SET finished_at = finished_at + seq - base WHERE place = 7;
 END $$;
 ANALYZE;

@@ -563,7 +563,9 @@ impl Client {
         self.call(Method::DELETE, &format!("/dead-letter/{}", segment(id)), None).await.map(drop)
     }
 
-    /// How many dead letters there are, by queue and by type of error, and since when.
+    /// How many dead letters there are, by queue and by type of error, and since when. Where more than 20,000 are
+    /// kept, the numbers in `by_error_type` are those of the newest 20,000: `by_error_type_relation` is `gte`. A
+    /// caller of a tenant gets all numbers so, with `total_relation` and `by_queue_relation`.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call).
@@ -574,11 +576,12 @@ impl Client {
 
     /// What would come of running dead letters again: which would be refused, which would wait and for what, and
     /// which would run although an enqueue of the same job would be refused. Nothing is changed. `matched` dead
-    /// letters are meant, of which the newest 500 are looked at (`looked_at`, `complete`). Of these `would_run`,
-    /// `would_wait` and `would_be_refused` say how many; `with_warnings` run or wait beside that. Each of `reasons`
-    /// has `code`, `effect` (`refused`, `waits` or `warning`), `message`, the number of `jobs`, the first of them as
-    /// `job_id` and, where there is one, the `command` that helps. `jobs` has the first 20 jobs that meet one. Limits
-    /// that free themselves as jobs end (full workers, concurrency, rates) are no reason.
+    /// letters are meant (at least so many where `matched_relation` is `gte`: a filter is compared with 20,000), of
+    /// which the newest 500 are looked at (`looked_at`, `complete`). Of these `would_run`, `would_wait` and
+    /// `would_be_refused` say how many; `with_warnings` run or wait beside that. Each of `reasons` has `code`,
+    /// `effect` (`refused`, `waits` or `warning`), `message`, the number of `jobs`, the first of them as `job_id`
+    /// and, where there is one, the `command` that helps. `jobs` has the first 20 jobs that meet one. Limits that
+    /// free themselves as jobs end (full workers, concurrency, rates) are no reason.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`.

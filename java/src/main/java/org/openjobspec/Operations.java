@@ -1115,7 +1115,10 @@ final class Operations {
         }
 
         /**
-         * How many dead letters there are, by queue and by type of error, and since when.
+         * How many dead letters there are, by queue and by type of error, and since when. Where more than 20,000
+         * are kept, the numbers in {@code by_error_type} are those of the newest 20,000: {@code
+         * by_error_type_relation} is {@code gte}. A caller of a tenant gets all numbers so, with {@code
+         * total_relation} and {@code by_queue_relation}.
          */
         public Map<String, Object> stats() {
             return client.run(Operation.whole("GET", "/dead-letter/stats", null));
@@ -1124,7 +1127,8 @@ final class Operations {
         /**
          * What would come of running dead letters again: which would be refused, which would wait and for what,
          * and which would run although an enqueue of the same job would be refused. Nothing is changed. {@code
-         * matched} dead letters are meant, of which the newest 500 are looked at ({@code looked_at}, {@code
+         * matched} dead letters are meant (at least so many where {@code matched_relation} is {@code gte}: a
+         * filter is compared with 20,000), of which the newest 500 are looked at ({@code looked_at}, {@code
          * complete}). Of these {@code would_run}, {@code would_wait} and {@code would_be_refused} say how many;
          * {@code with_warnings} run or wait beside that. Each of {@code reasons} has {@code code}, {@code effect}
          * ({@code refused}, {@code waits} or {@code warning}), {@code message}, the number of {@code jobs}, the

@@ -913,7 +913,9 @@ public abstract class DeadLettersOperations internal constructor(internal val cl
     override suspend fun <T> run(method: String, path: String, body: Any?, read: Reply<T>, wait: Duration?): T = client.run(method, path, body, read, wait)
 
     /**
-     * Jobs that failed for good and were kept, the newest first.
+     * Jobs that failed for good and were kept, the newest first. Where more than 20,000 dead letters are kept, a filter is
+     * compared with 20,000 of them at a time. The answer says so: `total_relation` is `gte`, and `total` counts what was found
+     * among the newest 20,000. A page may be short then, or empty; `next_cursor` leads on while it is there.
      *
      * @param queue only jobs of this queue
      * @param jobType only this job type
@@ -978,19 +980,21 @@ public abstract class DeadLettersOperations internal constructor(internal val cl
         run("DELETE", query(at("dead-letter"), given("queue" to queue, "type" to jobType, "error_type" to errorType, "since" to since?.toString(), "until" to until?.toString(), "confirm" to true)), null, Reply.count("deleted"))
 
     /**
-     * How many dead letters there are, by queue and by type of error, and since when.
+     * How many dead letters there are, by queue and by type of error, and since when. Where more than 20,000 are kept, the
+     * numbers in `by_error_type` are those of the newest 20,000: `by_error_type_relation` is `gte`. A caller of a tenant gets
+     * all numbers so, with `total_relation` and `by_queue_relation`.
      */
     public suspend fun stats(): Map<String, Any?> =
         run("GET", at("dead-letter", "stats"), null, Reply.whole)
 
     /**
      * What would come of running dead letters again: which would be refused, which would wait and for what, and which would
-     * run although an enqueue of the same job would be refused. Nothing is changed. `matched` dead letters are meant, of which
-     * the newest 500 are looked at (`looked_at`, `complete`). Of these `would_run`, `would_wait` and `would_be_refused` say
-     * how many; `with_warnings` run or wait beside that. Each of `reasons` has `code`, `effect` (`refused`, `waits` or
-     * `warning`), `message`, the number of `jobs`, the first of them as `job_id` and, where there is one, the `command` that
-     * helps. `jobs` has the first 20 jobs that meet one. Limits that free themselves as jobs end (full workers, concurrency,
-     * rates) are no reason.
+     * run although an enqueue of the same job would be refused. Nothing is changed. `matched` dead letters are meant (at least
+     * so many where `matched_relation` is `gte`: a filter is compared with 20,000), of which the newest 500 are looked at
+     * (`looked_at`, `complete`). Of these `would_run`, `would_wait` and `would_be_refused` say how many; `with_warnings` run
+     * or wait beside that. Each of `reasons` has `code`, `effect` (`refused`, `waits` or `warning`), `message`, the number of
+     * `jobs`, the first of them as `job_id` and, where there is one, the `command` that helps. `jobs` has the first 20 jobs
+     * that meet one. Limits that free themselves as jobs end (full workers, concurrency, rates) are no reason.
      *
      * @param queue only jobs of this queue
      * @param jobType only this job type; `email.*` is all types that start with `email.`
