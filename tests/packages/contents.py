@@ -16,6 +16,7 @@ from place import ROOT, Broken
 
 sys.path.append(str(ROOT / "scripts" / "packages"))
 
+import compare  # noqa: E402
 import floor  # noqa: E402
 
 
@@ -167,8 +168,7 @@ def sums(packages: Path) -> None:
 
 
 def same_bytes(packages: Path, again: Path) -> None:
-    """Two runs have written the same bytes."""
-    first, second = ((folder / "SHA256SUMS").read_text().splitlines() for folder in (packages, again))
-    if first != second:
-        differing = sorted({line.split("  ")[1] for line in set(first) ^ set(second)})
-        raise Broken(f"a second run wrote other bytes: {differing}")
+    """A run in another folder has written the same bytes."""
+    equal, lines = compare.compared(packages, again)
+    if lines or not equal:
+        raise Broken("\n".join(["a second run wrote other bytes:", *lines]))
