@@ -99,6 +99,8 @@ def _ar(data: bytes) -> Members:
             names = content
         elif name[:1] == "/" and name[1:].isdigit():
             name = names[int(name[1:]):].split(b"/\n")[0].decode(errors="replace")
+        elif name != "/":
+            name = name.removesuffix("/")
         number = sum(key.partition(" #")[0] == name for key in found)
         found[f"{name} #{number}" if number else name] = head[16:48].decode(errors="replace"), content
         at += 60 + size + size % 2

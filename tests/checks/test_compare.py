@@ -78,16 +78,18 @@ class Compare(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("cc") and shutil.which("ar") and sys.platform == "linux", "no compiler of Linux")
     def test_sections_of_programs_in_a_static_library_are_named(self) -> None:
-        libraries = []
+        names, libraries = ("brief", "a_file_with_a_long_name"), []
         for number in (1, 2):
             place = self.folder / str(number)
             place.mkdir()
-            (place / "a_file_with_a_long_name.c").write_text(f"const int answer = {number};\n")
-            subprocess.run(["cc", "-c", "a_file_with_a_long_name.c"], cwd=place, check=True)
-            subprocess.run(["ar", "rcD", "x.a", "a_file_with_a_long_name.o"], cwd=place, check=True)
+            for name in names:
+                (place / f"{name}.c").write_text(f"const int {name} = {number};\n")
+            subprocess.run(["cc", "-c", *(f"{name}.c" for name in names)], cwd=place, check=True)
+            subprocess.run(["ar", "rcD", "x.a", *(f"{name}.o" for name in names)], cwd=place, check=True)
             libraries.append((place / "x.a").read_bytes())
         self.assertEqual(self.both("x.a", *libraries)[1],
-                         ["x.a > a_file_with_a_long_name.o > .rodata: 4 and 4 bytes, the first difference at 0"])
+                         [f"x.a > {name}.o > .rodata: 4 and 4 bytes, the first difference at 0"
+                          for name in sorted(names)])
 
     def test_two_empty_folders_are_no_proof(self) -> None:
         with self.assertRaisesRegex(SystemExit, "0 files are equal"):

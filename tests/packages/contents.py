@@ -118,14 +118,23 @@ def linked(library: Path, tools: Path) -> Path:
     return program
 
 
+def uncompressed(file: Path) -> bytes:
+    """A native file whose debug information can be searched."""
+    if file.suffix != ".debug":
+        return file.read_bytes()
+    plain = file.with_name("plain")
+    subprocess.run(["objcopy", "--decompress-debug-sections", file, plain], check=True)
+    return plain.read_bytes()
+
+
 def no_paths(packages: Path) -> None:
-    """No path of the machine that compiled is in a native file."""
+    """No path of the machine that compiled is in a native file, nor in the debug information beside them."""
     places = {str(ROOT).encode(), str(Path.home() / ".cargo").encode()}
-    for path in archives(packages):
+    for path in [*archives(packages), *(packages / "symbols").glob("*.tar.gz")]:
         with tempfile.TemporaryDirectory() as folder:
             content = unpack(path, Path(folder))
             for file in [*elves(content), *content.rglob("*.a")]:
-                data = file.read_bytes()
+                data = uncompressed(file)
                 if found := [place.decode() for place in places if place in data]:
                     raise Broken(f"{path.name}: {file.name} contains the path {found[0]}")
 
