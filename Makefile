@@ -44,9 +44,9 @@ go: setup ## Build the C library into the Go package in go/ (scripts/go.sh pack 
 	@scripts/setup.sh go
 	@scripts/go.sh
 
-packages: setup ## Build what users install (wheel, npm, gems, jars, Go, C, deb, ojs) and install each into an empty place: make packages OUT=DIR (PROFILE=dev is quick)
+packages: setup ## Build what users install (wheel, npm, gems, jars, Go, C, deb, ojs) and install each into an empty place: make packages OUT=DIR (PROFILE=dev is quick; TWICE=1 compiles again elsewhere and compares the bytes)
 	@scripts/setup.sh node ruby java go cmake pkg-config
-	@python3 scripts/packages build $(if $(PROFILE),--profile $(PROFILE)) --out "$(or $(OUT),$(TARGET)/packages/out)"
+	@python3 scripts/packages build $(if $(PROFILE),--profile $(PROFILE)) $(if $(TWICE),--twice) --out "$(or $(OUT),$(TARGET)/packages/out)"
 	@python3 tests/packages --released --packages "$(or $(OUT),$(TARGET)/packages/out)"
 
 demo: setup ## See it work: real jobs, retries, a dead letter and its replay; then jobs that cross languages

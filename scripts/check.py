@@ -185,6 +185,10 @@ def suites() -> list[Suite]:
                 needs=("python-build",))
           for name, server in (("sqlite", []), ("mysql", mariadb))),
         Suite("versions", "lint", ["python3", "scripts/packages/versions.py", "check"]),
+        # Its wheel is described by maturin, which the environment of the Python package has.
+        Suite("packages", "packages",
+              [str(PYTHON), "tests/packages", "--natives", str(TARGET / "release"), "--short"],
+              needs=("build", "python-build")),
         Suite("dashboard-install", "build", ["scripts/dashboard.sh"]),
         Suite("dashboard", "dashboard", ["env", f"OJS_BIN={ojs}", "node", "--test", "--test-reporter=tap", *page_tests],
               needs=("build", "dashboard-install")),

@@ -5,6 +5,9 @@
         compiles against an old glibc (cargo-zigbuild, in target/packages/tools), then writes the packages
     python3 scripts/packages assemble --natives DIR [--out DIR] [--only KIND] [--any-glibc]
         writes them from what cargo has put into DIR
+        both take --twice: all of it again in another folder; other bytes are named and are an error
+    python3 scripts/packages compare DIR DIR
+        names what differs between two folders of packages, down to members of archives
     python3 scripts/packages gather OUT DIR…
         joins what several platforms have written; of files that several have, those of the first folder are taken
     python3 scripts/packages assets OUT DIR
@@ -37,6 +40,7 @@ import jars  # noqa: E402
 import notices  # noqa: E402
 import npm  # noqa: E402
 import release  # noqa: E402
+import twice  # noqa: E402
 import wheel  # noqa: E402
 from checkout import ROOT, VERSION  # noqa: E402
 from context import Context  # noqa: E402
@@ -101,7 +105,8 @@ def assemble(context: Context, kinds: list[str]) -> None:
     release.sums(out)
 
 
-def main() -> None:
+def parsed() -> argparse.Namespace:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     for name in ("build", "assemble"):
@@ -110,19 +115,40 @@ def main() -> None:
         command.add_argument("--target", help="a target of the Rust compiler; this machine's by default")
         command.add_argument("--only", action="append", choices=list(KINDS), help="a kind (repeatable)")
         command.add_argument("--any-glibc", action="store_true", help="also binaries that need a newer glibc than 2.28")
+        command.add_argument("--twice", action="store_true", help="make them again elsewhere and compare the bytes")
     commands.choices["build"].add_argument("--profile", default="packages")
     commands.choices["assemble"].add_argument("--natives", type=Path, required=True)
-    for name in ("gather", "assets"):
+    for name in ("gather", "assets", "compare"):
         command = commands.add_parser(name)
         command.add_argument("out", type=Path)
         command.add_argument("folders", type=Path, nargs="+" if name == "gather" else 1)
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def repeated(options: argparse.Namespace) -> list[str]:
+    """The same command line for a second run, without the folder of the result."""
+    words = [options.command, *(["--target", options.target] if options.target else [])]
+    words += [word for kind in options.only or [] for word in ("--only", kind)]
+    words += ["--any-glibc"] if options.any_glibc else []
+    if options.command == "build":
+        return [*words, "--profile", options.profile]
+    return [*words, "--natives", str(options.natives.absolute())]
+
+
+def main() -> None:
+    options = parsed()
     if options.command == "gather":
         release.gather(options.out, options.folders)
-        return
-    if options.command == "assets":
+    elif options.command == "assets":
         release.assets(options.out, options.folders[0])
-        return
+    elif options.command == "compare":
+        twice.judge(options.out, options.folders[0])
+    else:
+        make(options)
+
+
+def make(options: argparse.Namespace) -> None:
+    """Builds or assembles, once or twice."""
     platform = named(options.target) if options.target else here()
     kinds = options.only or list(KINDS)
     if options.command == "build":
@@ -132,6 +158,9 @@ def main() -> None:
     else:
         python, source = Path(sys.executable), options.natives.absolute()
     assemble(prepared(platform, source, options, kinds, python), kinds)
+    if options.twice:
+        tools_of = PLACE / "tools" if options.command == "build" else None
+        twice.check(options.out.absolute(), repeated(options), tools_of)
 
 
 if __name__ == "__main__":

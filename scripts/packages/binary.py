@@ -87,7 +87,8 @@ def debian(context: Context) -> Path:
                                                   glibc=".".join(map(str, context.glibc))))
     stage = context.stage / "deb"
     shutil.rmtree(stage, ignore_errors=True)
-    lay(stage, files)
+    # The folder itself is in the package, as the root of the system.
+    lay(stage, files).chmod(0o755)
     path = context.out / "debian" / f"ojs_{VERSION}_{context.platform.deb}.deb"
     path.parent.mkdir(parents=True, exist_ok=True)
     # xz with one thread: several write other bytes. (zstd is newer than Debian 10.)

@@ -16,15 +16,25 @@ from platforms import Platform
 START = Path(__file__).resolve().parent
 
 
-def environment(platform: Platform, target: Path) -> dict[str, str]:
-    """Variables of the compilation. Paths of this machine are replaced, so that equal sources give equal bytes."""
+def environment(platform: Platform, target: Path, tools: Path) -> dict[str, str]:
+    """Variables of the compilation. Paths of this machine are replaced, so that equal sources give equal bytes.
+
+    zig compiles libunwind when it links, with no flags of ours, and says in its debug information where. The last
+    variable adds flags to what any clang is given ("#": without a word about it); zig's cache does not know of it, so it
+    has a cache of its own.
+    """
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     # Of several that fit a path, compilers take the last.
     places = {ROOT: "ojs", target: "ojs/target", home: "cargo"}
+    # zig's own path has no symbolic links.
+    links = {target.resolve(): "ojs/target", tools.parent.parent.resolve(): "ojs/target/packages/tools"}
     flags = [f"--remap-path-prefix={place}={name}" for place, name in places.items()]
     of_c = [f"-ffile-prefix-map={place}={name}" for place, name in places.items()]
     of_rust = {rustflags(platform): " ".join(flags)}
-    return os.environ | of_rust | {"CFLAGS": " ".join(of_c), "CARGO_TARGET_DIR": str(target)}
+    of_zig = " ".join(f"+-ffile-prefix-map={place}={name}" for place, name in (places | links).items())
+    return os.environ | of_rust | {"CFLAGS": " ".join(of_c), "CARGO_TARGET_DIR": str(target),
+                                   "CCC_OVERRIDE_OPTIONS": f"#{of_zig}",
+                                   "ZIG_GLOBAL_CACHE_DIR": str(target / "packages" / "zig")}
 
 
 def rustflags(platform: Platform) -> str:
@@ -42,7 +52,7 @@ def compile_all(platform: Platform, profile: str, target: Path, tools: Path, wan
         kind, triple = "zigbuild", f"{triple}.{'.'.join(map(str, floor.MOST))}"
     elif platform.libc == "musl":
         kind = "zigbuild"
-    variables = environment(platform, target)
+    variables = environment(platform, target, tools)
     variables["PATH"] = f"{tools.parent}{os.pathsep}{variables['PATH']}"
     made = target / platform.triple / profile.replace("dev", "debug")
     libraries, programs = sorted(wanted & set(LIBRARIES)), sorted(wanted - set(LIBRARIES))

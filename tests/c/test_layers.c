@@ -1,6 +1,5 @@
-// Layers around enqueues and handlers, the trace that goes with jobs through both, and events: with the vectors of
-// chains that all
-// languages share.
+// Layers around enqueues and handlers, the trace and the tenant that go with jobs through both, and events: with the
+// vectors of chains that all languages share.
 //
 //     test_layers tests/vectors/vectors.json
 //
@@ -9,6 +8,8 @@
 #include "json.h"
 
 #include "check.h"
+
+#include <ojs_operations.h>
 
 #include <pthread.h>
 #include <time.h>
@@ -375,13 +376,17 @@ static void done(void *user_data, ojs_error *error, ojs_buf *body) {
     pthread_mutex_unlock(&call->lock);
 }
 
-// The handler of the first job makes the second, and neither says anything about the trace.
+static void context_is(const char *expected) {
+    ojs_buf *context = NULL;
+    OK(ojs_context_get(&context));
+    CHECK(equals(ojs_buf_slice(context), expected));
+    ojs_buf_free(context);
+}
+
+// The handler of the first job makes the second, and neither says anything about the trace or the tenant.
 static void makes_another(void *user_data, const ojs_job *job, const ojs_answer *answer) {
     if (!equals(job->job_type, "outer")) return;
-    ojs_buf *context = NULL, *made = NULL;
-    OK(ojs_context_get(&context));
-    CHECK(equals(ojs_buf_slice(context), "{\"traceparent\":\"" PARENT "\"}"));
-    ojs_buf_free(context);
+    ojs_buf *made = NULL;
     OK(ojs_client_enqueue((const ojs_client *)user_data, S("inner"), none(), none(), &made));
     char id[40], result[48];
     id_of(made, id);
@@ -390,19 +395,34 @@ static void makes_another(void *user_data, const ojs_job *job, const ojs_answer 
     ojs_buf_free(made);
 }
 
-static void context_is(const char *expected) {
-    ojs_buf *context = NULL;
-    OK(ojs_context_get(&context));
-    CHECK(equals(ojs_buf_slice(context), expected));
-    ojs_buf_free(context);
+static void traced(void *user_data, const ojs_job *job, const ojs_answer *answer) {
+    if (equals(job->job_type, "outer")) context_is("{\"traceparent\":\"" PARENT "\"}");
+    makes_another(user_data, job, answer);
 }
 
-static void traces(const char *url) {
-    ojs_client *client = client_of(url);
+// A worker with both layers of the context.
+static ojs_worker *context_worker(ojs_client *client) {
     ojs_worker *worker = worker_of(client);
     OK(ojs_client_add_layer(client, S("request_context"), OJS_LAYER_INNERMOST, none(), ojs_context_carry, NULL, NULL));
     OK(ojs_worker_add_layer(worker, S("request_context"), OJS_LAYER_INNERMOST, none(), ojs_context_restore, NULL,
             NULL));
+    return worker;
+}
+
+// The job that the handler of the job `id` has made, when it has ended. Takes the place of `id`.
+static ojs_buf *inner_of(ojs_client *client, char id[40]) {
+    ojs_buf *outer = ended(client, id);
+    json_t json = json_parse((const char *)ojs_buf_slice(outer).ptr, ojs_buf_slice(outer).len);
+    ojs_slice made = raw(member(member(root_of(&json), "job"), "result"));
+    snprintf(id, 40, "%.*s", (int)made.len, (const char *)made.ptr);
+    free(json.tokens);
+    ojs_buf_free(outer);
+    return ended(client, id);
+}
+
+static void traces(const char *url) {
+    ojs_client *client = client_of(url);
+    ojs_worker *worker = context_worker(client);
     context_is("{}");
     FAILS(OJS_CLASS_VALIDATION, "meta must be a JSON object", ojs_context_set(S("7")));
     OK(ojs_context_set(S("{\"traceparent\":\"" PARENT "\"}")));
@@ -426,23 +446,46 @@ static void traces(const char *url) {
     CHECK(!contains(ojs_buf_slice(own), "traceparent"));
     ojs_buf_free(own);
 
-    run_t run = {worker, makes_another, client};
+    run_t run = {worker, traced, client};
     pthread_t thread = started(&run);
     char id[40];
     id_of(call.body, id);
     ojs_buf_free(call.body);
-    ojs_buf *outer = ended(client, id);
-    json_t json = json_parse((const char *)ojs_buf_slice(outer).ptr, ojs_buf_slice(outer).len);
-    ojs_slice made = raw(member(member(root_of(&json), "job"), "result"));
-    snprintf(id, sizeof id, "%.*s", (int)made.len, (const char *)made.ptr);
-    free(json.tokens);
-    ojs_buf_free(outer);
-    ojs_buf *inner = ended(client, id);
+    ojs_buf *inner = inner_of(client, id);
     CHECK(contains(ojs_buf_slice(inner), "\"traceparent\":\"" PARENT "\""));
     ojs_buf_free(inner);
     OK(ojs_worker_stop(worker, 0));
     pthread_join(thread, NULL);
     ojs_worker_free(worker);
+    ojs_client_free(client);
+}
+
+// A job names its tenant by its option; what its handler makes belongs to the same, and a client of the tenant sees both.
+static void tenants(const char *url) {
+    ojs_client *client = client_of(url), *acme = NULL, *globex = NULL;
+    ojs_worker *worker = context_worker(client);
+    OK(ojs_client_of_tenant(client, S("acme"), &acme));
+    OK(ojs_client_of_tenant(client, S("globex"), &globex));
+    ojs_buf *outer = NULL;
+    OK(ojs_client_enqueue(client, S("outer"), none(), S("{\"tenant\":\"acme\"}"), &outer));
+    CHECK(contains(ojs_buf_slice(outer), "\"tenant_id\":\"acme\""));
+    char id[40];
+    id_of(outer, id);
+    ojs_buf_free(outer);
+    run_t run = {worker, makes_another, client};
+    pthread_t thread = started(&run);
+    ojs_buf *inner = inner_of(client, id);
+    CHECK(contains(ojs_buf_slice(inner), "\"tenant_id\":\"acme\""));
+    ojs_buf_free(inner);
+    ojs_buf *seen = NULL;
+    OK(ojs_get_job(acme, S(id), &seen));
+    ojs_buf_free(seen);
+    FAILS(OJS_CLASS_NOT_FOUND, "", ojs_get_job(globex, S(id), &seen));
+    OK(ojs_worker_stop(worker, 0));
+    pthread_join(thread, NULL);
+    ojs_worker_free(worker);
+    ojs_client_free(globex);
+    ojs_client_free(acme);
     ojs_client_free(client);
 }
 
@@ -557,8 +600,8 @@ int main(int count, char **words) {
     vectors(words[1]);
     nothing();
     nobody_there();
-    void (*const tests[])(const char *) = {enqueues, outcomes_of_layers, traces, events};
-    for (int n = 0; n < 4; n++) {
+    void (*const tests[])(const char *) = {enqueues, outcomes_of_layers, traces, tenants, events};
+    for (int n = 0; n < 5; n++) {
         ojs_server *server = NULL;
         OK(ojs_server_start(S("memory:"), S("127.0.0.1:0"), false, &server));
         char url[64];

@@ -16,6 +16,7 @@ from place import ROOT, Broken
 
 sys.path.append(str(ROOT / "scripts" / "packages"))
 
+import compare  # noqa: E402
 import floor  # noqa: E402
 
 
@@ -117,14 +118,23 @@ def linked(library: Path, tools: Path) -> Path:
     return program
 
 
+def uncompressed(file: Path) -> bytes:
+    """A native file whose debug information can be searched."""
+    if file.suffix != ".debug":
+        return file.read_bytes()
+    plain = file.with_name("plain")
+    subprocess.run(["objcopy", "--decompress-debug-sections", file, plain], check=True)
+    return plain.read_bytes()
+
+
 def no_paths(packages: Path) -> None:
-    """No path of the machine that compiled is in a native file."""
+    """No path of the machine that compiled is in a native file, nor in the debug information beside them."""
     places = {str(ROOT).encode(), str(Path.home() / ".cargo").encode()}
-    for path in archives(packages):
+    for path in [*archives(packages), *(packages / "symbols").glob("*.tar.gz")]:
         with tempfile.TemporaryDirectory() as folder:
             content = unpack(path, Path(folder))
             for file in [*elves(content), *content.rglob("*.a")]:
-                data = file.read_bytes()
+                data = uncompressed(file)
                 if found := [place.decode() for place in places if place in data]:
                     raise Broken(f"{path.name}: {file.name} contains the path {found[0]}")
 
@@ -167,8 +177,7 @@ def sums(packages: Path) -> None:
 
 
 def same_bytes(packages: Path, again: Path) -> None:
-    """Two runs have written the same bytes."""
-    first, second = ((folder / "SHA256SUMS").read_text().splitlines() for folder in (packages, again))
-    if first != second:
-        differing = sorted({line.split("  ")[1] for line in set(first) ^ set(second)})
-        raise Broken(f"a second run wrote other bytes: {differing}")
+    """A run in another folder has written the same bytes."""
+    equal, lines = compare.compared(packages, again)
+    if lines or not equal:
+        raise Broken("\n".join(["a second run wrote other bytes:", *lines]))

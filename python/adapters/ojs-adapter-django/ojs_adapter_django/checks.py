@@ -17,8 +17,6 @@ from openjobspec.same_database import IDENTITY
 
 from . import conf, databases
 
-URLS = ("http://", "https://", "sqlite:", "memory:", "postgres://", "postgresql://")
-
 
 def check_config(**_: Any) -> list[checks.CheckMessage]:
     """Reads ``OJS_CONFIG`` and looks at the databases it means."""
@@ -26,7 +24,7 @@ def check_config(**_: Any) -> list[checks.CheckMessage]:
         config = conf.read()
     except ImproperlyConfigured as error:
         return [checks.Error(str(error), id="ojs.E001")]
-    found: list[checks.CheckMessage] = _check_url(config)
+    found: list[checks.CheckMessage] = _check_client(config)
     if config.enabled:
         try:
             if databases.vendor(config.database) and _lacks_table(config):
@@ -45,14 +43,12 @@ def check_config(**_: Any) -> list[checks.CheckMessage]:
     return found
 
 
-def _check_url(config: conf.Config) -> list[checks.CheckMessage]:
-    """A URL that no client takes. One that begins as URLs do is not tried: a check opens no connection."""
-    if not config.url or config.url.startswith(URLS):
-        return []
+def _check_client(config: conf.Config) -> list[checks.CheckMessage]:
+    """What no client can be made of, the environment included. Making one opens no connection and no file."""
     try:
-        Client(config.url).close()
+        Client(config.url, **config.client).close()
     except OJSError as error:
-        return [checks.Error(f"OJS_CONFIG['url']: {error}", id="ojs.E004")]
+        return [checks.Error(f"no client can be made of OJS_CONFIG and the environment: {error}", id="ojs.E004")]
     return []
 
 

@@ -95,7 +95,8 @@ def test_the_worker_command_wants_a_worker(settings):
         call_command("ojs_worker")
 
 
-def test_checks(settings):
+@pytest.mark.django_db(transaction=True)
+def test_checks(settings, monkeypatch):
     def ids():
         return [message.id for message in run_checks() if message.id.startswith("ojs.")]
 
@@ -107,11 +108,19 @@ def test_checks(settings):
         ({"outbox": {"relay": 0}}, ["ojs.E001"]),
         ({"outbox": {"table": 7}}, ["ojs.E001"]),
         ({"url": "localhost:8080"}, ["ojs.E004"]),
+        ({"url": "ftp://localhost"}, ["ojs.E004"]),
+        # No client connects, or makes a file, when it is made.
+        ({"url": "http://127.0.0.1:9"}, []),
+        ({"url": "sqlite:no/such/folder/jobs.db"}, []),
         ({"outbox": {"poll_interval": "soon"}}, ["ojs.E001"]),
         ({"outbox": {"enabled": False}}, ["ojs.W001"]),
     ]:
         settings.OJS_CONFIG = config
         assert ids() == found
+    monkeypatch.setenv("OJS_PROXY", "sometimes")
+    settings.OJS_CONFIG = {"url": "http://127.0.0.1:9"}
+    assert ids() == ["ojs.E004"]
+    monkeypatch.delenv("OJS_PROXY")
     if connection.vendor == "sqlite":
         settings.OJS_CONFIG = {"url": f"sqlite:{connection.settings_dict['NAME']}"}
         assert "ojs.E003" in ids()

@@ -361,7 +361,7 @@ public final class OJSWorker implements AutoCloseable {
         /** In order of preference. Without it {@code OJS_QUEUE}, else {@code default}. */
         public Builder queues(List<String> queues) {
             if (Given.some("queues", queues).isEmpty()) throw new OJSException.Validation("queues must not be empty: leave it out for the default");
-            this.queues = List.copyOf(Given.some("queues", queues));
+            this.queues = List.copyOf(queues);
             return this;
         }
 
