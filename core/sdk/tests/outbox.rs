@@ -11,12 +11,16 @@ use ojs::outbox::{Dialect, PostgresOutbox, Relay, Store, Style, Table, Value};
 
 #[path = "outbox/app.rs"]
 mod app;
+#[path = "support/log.rs"]
+mod log;
 #[path = "outbox/mariadb.rs"]
 mod mariadb;
 #[path = "outbox/migrations.rs"]
 mod migrations;
 #[path = "outbox/reports.rs"]
 mod reports;
+#[path = "outbox/unmigrated.rs"]
+mod unmigrated;
 
 use reports::{
     a_relay_reports_what_it_does_and_takes_leave, a_server_that_lists_no_relays_is_not_told,
