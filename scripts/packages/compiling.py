@@ -19,9 +19,9 @@ START = Path(__file__).resolve().parent
 def environment(platform: Platform, target: Path, tools: Path) -> dict[str, str]:
     """Variables of the compilation. Paths of this machine are replaced, so that equal sources give equal bytes.
 
-    zig compiles libunwind when it links, with no flags of ours, and says in its debug information where. The last
-    variable adds flags to what any clang is given ("#": without a word about it); zig's cache does not know of it, so it
-    has a cache of its own.
+    zig compiles libunwind when it links, with no flags of ours, and says in its debug information where.
+    CCC_OVERRIDE_OPTIONS adds flags to what any clang is given ("#": without a word about it). zig's cache does not know
+    of the variable, so zig has a cache of its own.
     """
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     # Of several that fit a path, compilers take the last.

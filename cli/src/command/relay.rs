@@ -223,8 +223,7 @@ pub fn open(database: Option<&SecretUrl>, table: &str) -> Result<Store, Failure>
 
 /// What to do about a database that does not do what it was asked.
 pub fn fault(error: DatabaseError) -> Failure {
-    let missing = ["42P01", "no such table", "(1146)"].iter().any(|sign| error.0.contains(sign));
-    let advice = if missing {
+    let advice = if error.is_unmigrated() {
         "make the table with `ojs relay migrate`"
     } else {
         "is --database right, and may its user read and write the outbox?"

@@ -11,12 +11,16 @@ use ojs::outbox::{Dialect, PostgresOutbox, Relay, Store, Style, Table, Value};
 
 #[path = "outbox/app.rs"]
 mod app;
+#[path = "support/log.rs"]
+mod log;
 #[path = "outbox/mariadb.rs"]
 mod mariadb;
 #[path = "outbox/migrations.rs"]
 mod migrations;
 #[path = "outbox/reports.rs"]
 mod reports;
+#[path = "outbox/unmigrated.rs"]
+mod unmigrated;
 
 use reports::{
     a_relay_reports_what_it_does_and_takes_leave, a_relay_whose_reports_have_no_answer_takes_leave,

@@ -92,6 +92,25 @@ pub struct DatabaseError(
     pub String,
 );
 
+impl DatabaseError {
+    /// Whether the table is missing, or is of an older version: [`Store::migrate`](super::Store::migrate) makes it, or
+    /// adds what it lacks. Drivers of hosts bring the sentence of the database alone, without its number.
+    #[must_use]
+    pub fn is_unmigrated(&self) -> bool {
+        let numbers = ["42P01", "42703", "(1146)", "(1054)"];
+        let sentences = [
+            ["no such table", ""],
+            ["no such column", ""],
+            ["relation \"", "does not exist"],
+            ["column \"", "does not exist"],
+            ["Table '", "doesn't exist"],
+            ["Unknown column '", ""],
+        ];
+        numbers.iter().any(|number| self.0.contains(number))
+            || sentences.iter().any(|parts| parts.iter().all(|part| self.0.contains(part)))
+    }
+}
+
 /// Runs statements on the database that holds the outbox. PostgreSQL, MySQL and, outside of hosts that bring an SQLite of their own, SQLite
 /// have one here; [`HostDatabase`](super::HostDatabase) passes the statements on to the application's driver.
 pub trait Database: Send + Sync + 'static {

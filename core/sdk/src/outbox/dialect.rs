@@ -35,7 +35,7 @@ impl Default for Table {
 }
 
 /// The seed's name, which the statements are written with.
-const PLAIN: &str = "ojs_outbox";
+pub(super) const PLAIN: &str = "ojs_outbox";
 
 impl Table {
     /// A table of this name, found by the connection's search path.

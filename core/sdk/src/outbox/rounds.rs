@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::database::DatabaseError;
 use super::deliver::{Delivery, Verdict, deliver};
-use super::dialect::Dialect;
+use super::dialect::{Dialect, PLAIN};
 use super::gate::Gate;
 use super::pace::Pace;
 use super::relay::{RelayOptions, Shared};
@@ -105,7 +105,7 @@ impl Rounds {
             let stopping = self.shared.stopping.is_cancelled();
             let next = match self.turn().await {
                 Ok(next) => next,
-                Err(error) => self.trouble(&error.to_string(), None),
+                Err(error) => self.trouble(&self.advised(&error), None),
             };
             match next {
                 Next::Again => {}
@@ -368,6 +368,18 @@ impl Rounds {
         let pause = self.outage.next().max(after.unwrap_or_default());
         // The lease is kept meanwhile only if the pause is short; otherwise the first relay to take it goes on.
         Next::Outage(pause)
+    }
+
+    /// What the database said, and the command that mends it.
+    fn advised(&self, error: &DatabaseError) -> String {
+        if !error.is_unmigrated() {
+            return error.to_string();
+        }
+        let option = match self.store.table_name() {
+            PLAIN => String::new(),
+            other => format!(" --table {other}"),
+        };
+        format!("{error}; 'ojs relay migrate --database URL{option}' makes the table of the outbox, or adds what it lacks")
     }
 
     /// One notification for all wake-ups within a moment.
