@@ -39,6 +39,7 @@ typedef struct ojs_relay ojs_relay;
 typedef struct ojs_enqueue_next ojs_enqueue_next;
 typedef struct ojs_handler_next ojs_handler_next;
 typedef struct ojs_events ojs_events;
+typedef struct ojs_fake ojs_fake;
 
 
 // The interface: `major << 16 | minor`. A new minor adds, a new major changes.
@@ -787,6 +788,29 @@ OJS_MUST_USE ojs_error *ojs_server_stop(const ojs_server *server);
 // Stops it if need be, and frees it.
 void ojs_server_free(ojs_server *server);
 
+// An empty engine in memory, for tests of code that enqueues. Nothing runs by itself: a worker on the client of a fake
+// runs the jobs.
+OJS_MUST_USE ojs_error *ojs_fake_new(ojs_fake **out);
+
+// A client of the fake, for the code under test. It may outlive the fake.
+OJS_MUST_USE ojs_error *ojs_fake_client(const ojs_fake *fake, ojs_client **out);
+
+// The jobs that were enqueued so far, in their order: a JSON array, in the form in which they go over the wire; not
+// those that the engine refused. ojs_fake_matching() finds in it those that a test asks for.
+OJS_MUST_USE ojs_error *ojs_fake_enqueued(const ojs_fake *fake, ojs_buf **out);
+
+// Frees it. The engine ends with the last of its clients.
+void ojs_fake_free(ojs_fake *fake);
+
+// What a fake records of a request: a JSON array of the jobs that it enqueues, in the form in which they go over the
+// wire; `[]` for other requests.
+OJS_MUST_USE ojs_error *ojs_fake_recorded(ojs_slice method, ojs_slice path, ojs_slice body, ojs_buf **out);
+
+// Where in a JSON array of recorded jobs those stand that a test asks for: a JSON array of numbers. `wanted` is a
+// JSON object: `type`, `args`, `id` and `schema` are equal, `meta` is a part of the job's, other members are
+// options.
+OJS_MUST_USE ojs_error *ojs_fake_matching(ojs_slice jobs, ojs_slice wanted, ojs_buf **out);
+
 // An empty mailbox.
 OJS_MUST_USE ojs_error *ojs_transport_new(ojs_transport **out);
 
@@ -864,15 +888,6 @@ OJS_MUST_USE ojs_error *ojs_outbox_same_database(ojs_slice event, ojs_buf **out)
 // the names `id`, `type`, `args` and `options`. Run it inside the transaction. With `in_engine` it reads the
 // engine's own table.
 OJS_MUST_USE ojs_error *ojs_outbox_staged_query(ojs_slice database, ojs_slice table, bool in_engine, ojs_buf **out);
-
-// What a fake records of a request: a JSON array of the jobs that it enqueues, in the form in which they go over the
-// wire; `[]` for other requests.
-OJS_MUST_USE ojs_error *ojs_fake_recorded(ojs_slice method, ojs_slice path, ojs_slice body, ojs_buf **out);
-
-// Where in a JSON array of recorded jobs those stand that a test asks for: a JSON array of numbers. `wanted` is a
-// JSON object: `type`, `args`, `id` and `schema` are equal, `meta` is a part of the job's, other members are
-// options.
-OJS_MUST_USE ojs_error *ojs_fake_matching(ojs_slice jobs, ojs_slice wanted, ojs_buf **out);
 
 // Fills in the size and the defaults.
 void ojs_relay_options_init(ojs_relay_options *options);

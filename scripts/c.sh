@@ -47,7 +47,7 @@ mkdir -p "$out"
 step() { printf '\n-- %s\n' "$1"; shift; "$@"; }
 
 vectors=tests/vectors/vectors.json
-for test in ojs outbox failures layers vectors operations worker_vectors; do
+for test in ojs outbox fake failures layers vectors operations worker_vectors; do
   case $test in
     layers | vectors) with=("$vectors") ;;
     operations) with=(tests/vectors/operations.json) ;;

@@ -15,6 +15,7 @@ pub mod durable;
 pub mod enqueue_layer;
 pub mod error;
 pub mod events;
+pub mod fake;
 pub mod job;
 pub mod layer;
 pub mod layers;

@@ -7,17 +7,13 @@ use std::time::Duration;
 
 use ojs_abi::error::AbiError;
 use ojs_abi::outbox::{self, Relay, Row, Settings, Source};
-use ojs_abi::{fakes, layered, runtime, same_database};
+use ojs_abi::{layered, runtime, same_database};
 
 use crate::client::ojs_client;
 use crate::enqueue_layer::{around, passed};
 use crate::error::{enter, enter_new, enter_own, given, ojs_error};
 use crate::slice::{Options, ojs_buf, ojs_slice, options, put, put_new};
 use crate::transport::ojs_transport;
-
-fn json(value: &impl serde::Serialize) -> Result<ojs_buf, AbiError> {
-    Ok(ojs_buf::new(serde_json::to_vec(value).map_err(|e| AbiError::System(e.to_string()))?))
-}
 
 /// The statements that make the tables of an outbox, or add what they lack: a JSON array of texts. `database` is `postgresql`, `mysql` or
 /// `sqlite`, `table` a name, `ojs_outbox` in the specification.
@@ -28,7 +24,9 @@ pub unsafe extern "C" fn ojs_outbox_migration(
     table: ojs_slice,
     out: *mut *mut ojs_buf,
 ) -> Option<Box<ojs_error>> {
-    enter_new("ojs_outbox_migration", out, || json(&outbox::migration(database.text("database")?, table.text("table")?)?))
+    enter_new("ojs_outbox_migration", out, || {
+        ojs_buf::json(&outbox::migration(database.text("database")?, table.text("table")?)?)
+    })
 }
 
 /// An enqueue request as a row shall hold it: after the layers of the client, and with its arguments encrypted, where
@@ -86,7 +84,7 @@ pub unsafe extern "C" fn ojs_outbox_stage_in_engine(
 }
 
 fn staged(export: &'static str, out: *mut *mut ojs_buf, make: impl FnOnce() -> Result<Row, AbiError>) -> Option<Box<ojs_error>> {
-    enter_new(export, out, || json(&make()?))
+    enter_new(export, out, || ojs_buf::json(&make()?))
 }
 
 /// A query for the program's connection to PostgreSQL. When its one value is the `backend.id` in the server's health, the engine's
@@ -133,31 +131,6 @@ pub unsafe extern "C" fn ojs_outbox_staged_query(
         let sql = outbox::staged_query(database.text("database")?, table.text("table")?, in_engine)?;
         Ok(ojs_buf::new(sql.into_bytes()))
     })
-}
-
-/// What a fake records of a request: a JSON array of the jobs that it enqueues, in the form in which they go over the
-/// wire; `[]` for other requests.
-#[unsafe(no_mangle)]
-#[must_use]
-pub unsafe extern "C" fn ojs_fake_recorded(
-    method: ojs_slice,
-    path: ojs_slice,
-    body: ojs_slice,
-    out: *mut *mut ojs_buf,
-) -> Option<Box<ojs_error>> {
-    enter_new("ojs_fake_recorded", out, || {
-        let jobs = fakes::recorded(method.text("method")?, path.text("path")?, body.bytes("body")?);
-        Ok(ojs_buf::new(jobs.into_bytes()))
-    })
-}
-
-/// Where in a JSON array of recorded jobs those stand that a test asks for: a JSON array of numbers. `wanted` is a
-/// JSON object: `type`, `args`, `id` and `schema` are equal, `meta` is a part of the job's, other members are
-/// options.
-#[unsafe(no_mangle)]
-#[must_use]
-pub unsafe extern "C" fn ojs_fake_matching(jobs: ojs_slice, wanted: ojs_slice, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
-    enter_new("ojs_fake_matching", out, || json(&fakes::matching(jobs.text("jobs")?, wanted.text("wanted")?)?))
 }
 
 /// How a relay works. Empty and 0 mean the default.
@@ -261,7 +234,7 @@ pub unsafe extern "C" fn ojs_relay_wake(relay: Option<&ojs_relay>) {
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_relay_status(relay: Option<&ojs_relay>, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
-    enter_new("ojs_relay_status", out, || json(&given(relay, "relay")?.core.status()))
+    enter_new("ojs_relay_status", out, || ojs_buf::json(&given(relay, "relay")?.core.status()))
 }
 
 /// Sends what is committed, for at most so many milliseconds, and ends. What is left stays in the table. A second stop does nothing.

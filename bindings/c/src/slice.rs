@@ -149,6 +149,11 @@ impl ojs_buf {
         Self(bytes.into())
     }
 
+    /// A value as JSON.
+    pub(crate) fn json(value: &impl serde::Serialize) -> Result<Self, AbiError> {
+        Ok(Self::new(serde_json::to_vec(value).map_err(|error| AbiError::System(error.to_string()))?))
+    }
+
     /// Bytes whose owner has looked whether there is anywhere to put them.
     pub(crate) fn leaked(bytes: impl Into<Bytes>) -> *mut Self {
         Box::into_raw(Box::new(Self::new(bytes)))

@@ -48,6 +48,7 @@ fn the_header_is_up_to_date() {
         "request_context",
         "events",
         "server",
+        "fake",
         "transport",
         "outbox",
         "logs",
