@@ -90,7 +90,7 @@ class OjsServer:
         self._process = subprocess.Popen(
             [
                 *(binary(), "server", "--listen", "127.0.0.1:0", "--store", f"sqlite:{store}"),
-                *("--webhook-allow", "127.0.0.1"),
+                *("--webhook-allow", "127.0.0.1", "--log-level", "ojs_engine::features::push=debug,info", "--log-jobs"),
             ],
             env={**clean, **credentials, "AWS_REGION": REGION},
             stdout=subprocess.PIPE,
@@ -118,6 +118,8 @@ class OjsServer:
         self._process.kill()
         self._process.wait()
         self._reader.join()
+        # Shown with a failed test: what became of each job, and of each request to the queue.
+        print("".join(self.log))
         assert self._process.stdout is not None
         self._process.stdout.close()
 
