@@ -168,7 +168,7 @@ impl Wakeups {
         if queue == OPERATIONS {
             return self.operations.notify_one();
         }
-        if self.watches_queues.load(Ordering::Relaxed) {
+        if self.watches_queues.load(Ordering::SeqCst) {
             self.any_queue.notify_one();
         }
         if !self.has_waiters() {
@@ -224,7 +224,7 @@ impl Wakeups {
 
     /// Sets whether [`any_queue`](Self::any_queue) resolves.
     pub fn watch_queues(&self, watches: bool) {
-        self.watches_queues.store(watches, Ordering::Relaxed);
+        self.watches_queues.store(watches, Ordering::SeqCst);
     }
 
     /// Resolves after jobs have become available in some queue.

@@ -93,7 +93,6 @@ pub(crate) async fn run(parts: Parts) {
                 AFTER_FAULT
             }
         };
-        parts.wakeups.watch_queues(served.has_globs);
         tokio::select! {
             () = parts.wakeups.endpoints() => served.targets.values().for_each(|target| target.reopen()),
             () = parts.wakeups.any_queue(), if served.has_globs => tokio::time::sleep(QUEUES_PAUSE).await,
@@ -128,6 +127,8 @@ impl Sender {
         }
         let active = || served.targets.values().filter(|target| target.row.active);
         served.has_globs = active().any(|target| EndpointRow::entries(&target.row.queues).any(is_glob));
+        // Before the queues are read: one that is made from then on is told.
+        self.parts.wakeups.watch_queues(served.has_globs);
         let queues = if served.has_globs { store.query(QueueNames).await? } else { Vec::new() };
         drop(store);
         let mut wanted: BTreeMap<String, BTreeMap<JobId, Arc<Target>>> = BTreeMap::new();
