@@ -1,4 +1,4 @@
-"""Packages made a second time, elsewhere. Nobody can check a release whose bytes depend on where it was made."""
+"""Packages made a second time, elsewhere. Only bytes that do not depend on the place can be checked."""
 from __future__ import annotations
 
 import os

@@ -7,7 +7,7 @@
                                               enough, no local path, and that auditwheel, abi3audit and CycloneDX agree
     --only NAME                               a test (repeatable)
 
-A test whose tools are absent has failed: nobody knows whether its package can be installed.
+A test whose tools are absent fails: it has not shown that its package can be installed.
 Last line: "N passed, N failed". Python 3.10, standard library only.
 """
 from __future__ import annotations

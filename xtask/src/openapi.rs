@@ -69,7 +69,6 @@ impl Table<'_> {
             set(responses, "description", format!("Refused: {}", operation.errors.join(", ")).into());
         }
         let id = alias.map_or_else(|| operation.name.clone(), |number| format!("{}_{}", operation.name, number + 1));
-        let plain = |text: &str| text.replace(['[', ']'], "`");
         let summary = plain(&operation.doc);
         let mut described = json!({
             "operationId": id, "summary": summary, "tags": [group.title], "parameters": self.parameters(operation, path),
@@ -194,6 +193,19 @@ fn scope(permission: Permission) -> &'static str {
         Permission::Operate => "ojs:admin:write",
         Permission::Administer => "ojs:admin:purge",
     }
+}
+
+/// A text for readers without these pages: `[name]` stands for another operation, `[word](page)` leads to a page.
+fn plain(text: &str) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some((before, (_, after))) = rest.split_once("](").and_then(|(before, link)| Some((before, link.split_once(')')?)))
+    {
+        out.push_str(before);
+        out.push(']');
+        rest = after;
+    }
+    out.push_str(rest);
+    out.replace(['[', ']'], "`")
 }
 
 fn success(operation: &Operation) -> Value {

@@ -1,4 +1,4 @@
-//! A relay whose table nobody has made: its warning names the command, and it goes on when the table is there.
+//! A relay whose table is missing: its warning names the command that makes it, and the relay goes on afterwards.
 use ojs::outbox::{DatabaseError, Relay, Table};
 
 use super::app::{App, PATIENCE, faulty_server, quick, until};

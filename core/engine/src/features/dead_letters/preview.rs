@@ -8,6 +8,7 @@ use ojs_model::{JobId, JobState, NewJob, OjsError, Timestamp, UniquePolicy};
 use serde_json::{Value, json};
 
 use crate::error::{Applied, StoreError};
+use crate::features::dead_letters::rules::compares_a_part;
 use crate::features::explain::answer;
 use crate::features::explain::commands::obstacles;
 use crate::kernel::explanation::{Explanation, Reason};
@@ -81,7 +82,7 @@ impl Query for PreviewReplay {
             Which::Found(filter) => {
                 let filter = filter.compared_with(COMPARED);
                 preview.matched = tables.dead_found(&filter)?;
-                preview.is_partial = filter.look > 0 && tables.dead_count()? > filter.look;
+                preview.is_partial = compares_a_part(tables, &filter)?;
                 for row in tables.dead(&DeadFilter { limit: LOOK, ..filter })? {
                     let (id, reasons) = (row.id, looker.look(tables, row)?);
                     preview.add(id, reasons);

@@ -55,8 +55,8 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     Ok(Json::ok(out))
 }
 
-/// Whether there may be more behind a page. One by number that is empty has nothing behind it by number; it may have by
-/// `next_cursor`.
+/// Whether there may be more behind a page. Behind an empty page that was asked for by number there is no further page
+/// by number, though `next_cursor` may lead on.
 pub fn has_more(page: &DeadPage, offset: usize) -> bool {
     page.next.is_some() && (offset == 0 || !page.jobs.is_empty())
 }

@@ -149,7 +149,7 @@ fn slice(filter: &DeadFilter) -> DeadFilter {
 pub(crate) fn list_dead(tables: &mut dyn Tables, filter: &DeadFilter) -> Applied<DeadPage> {
     let tenant = tables.names().scope.num().or(filter.tenant);
     let filter = DeadFilter { tenant, limit: filter.limit + 1, ..filter.clone() }.compared_with(filter.look);
-    let is_partial = filter.look > 0 && tables.dead_count()? > filter.look;
+    let is_partial = compares_a_part(tables, &filter)?;
     // Where all are compared, the plain statement ends with the page.
     let filter = if is_partial { filter } else { DeadFilter { look: 0, ..filter } };
     let mut rows = tables.dead(&filter)?;
@@ -167,7 +167,12 @@ pub(crate) fn list_dead(tables: &mut dyn Tables, filter: &DeadFilter) -> Applied
     Ok(DeadPage { jobs, total, is_partial, next })
 }
 
-/// The last of the dead letters that a filter was compared with, when there are more behind it.
+/// Whether there are more dead letters than the filter is compared with.
+pub(crate) fn compares_a_part(tables: &mut dyn Tables, filter: &DeadFilter) -> Result<bool, StoreError> {
+    Ok(filter.look > 0 && tables.dead_count()? > filter.look)
+}
+
+/// Where the comparison with a filter has ended, when there are dead letters behind that place.
 fn look_end(tables: &mut dyn Tables, filter: &DeadFilter) -> Result<Option<ListPlace>, StoreError> {
     let end = DeadFilter { behind: filter.behind, limit: 2, offset: filter.look - 1, ..DeadFilter::default() };
     let rows = tables.select(&Selection::Dead(&end), end.limit)?;
