@@ -209,7 +209,7 @@ fn posts(sink: SocketAddr, (headers, body): &(HeaderMap, Bytes)) -> Result<f64> 
             let post = Post { url, headers, body, bounds: Bounds { redirects: 0, ..Bounds::default() }, aws: None };
             tasks.spawn(async move {
                 for _ in 0..JOBS / AT_A_TIME {
-                    client.post(&post).await?;
+                    client.post(post.clone()).await?;
                 }
                 Ok::<(), ojs_engine::outgoing::Fault>(())
             });

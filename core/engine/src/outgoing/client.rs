@@ -1,5 +1,4 @@
 //! Sends requests within limits: of time, of size, of redirects, and of where they go.
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
@@ -80,40 +79,41 @@ impl Outgoing {
     ///
     /// # Errors
     /// [`Fault`] when there is no answer.
-    pub async fn post(&self, post: &Post) -> Result<Answer, Fault> {
-        let timeout = post.bounds.timeout.unwrap_or(self.options.timeout);
+    pub async fn post(&self, post: Post) -> Result<Answer, Fault> {
+        let bounds = post.bounds;
+        let timeout = bounds.timeout.unwrap_or(self.options.timeout);
         let deadline = tokio::time::Instant::now() + timeout;
         let sending = tokio::time::timeout_at(deadline, self.send(post));
         let response = sending.await.unwrap_or(Err(Fault::Timeout(timeout)))?;
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
-        let (body, end) = beginning(response, deadline, post.bounds.answer_bytes).await;
+        let (body, end) = beginning(response, deadline, bounds.answer_bytes).await;
         Ok(Answer { status, retry_after, body, is_whole: end == End::Whole, is_late: end == End::Late })
     }
 
-    async fn send(&self, post: &Post) -> Result<Response, Fault> {
+    async fn send(&self, mut post: Post) -> Result<Response, Fault> {
         let mut url = Url::parse(&post.url).map_err(|error| Fault::Unreachable(format!("the URL cannot be read: {error}")))?;
-        let most = post.bounds.redirects;
-        let headers = self.headers(post).await?;
-        for _ in 0..=most {
+        self.sign(&mut post).await?;
+        let Post { mut headers, body, bounds, .. } = post;
+        for left in (0..=bounds.redirects).rev() {
             // The client understands more spellings of an address than the guard does: what the guard sees is what
             // the client has read.
             self.guard.check_url(url.as_str())?;
             let mut request = Request::new(Method::POST, url.clone());
-            request.headers_mut().clone_from(&headers);
-            *request.body_mut() = Some(post.body.clone().into());
+            *request.headers_mut() = if left == 0 { std::mem::take(&mut headers) } else { headers.clone() };
+            *request.body_mut() = Some(body.clone().into());
             let response = self.client()?.execute(request).await.map_err(fault)?;
-            if most == 0 || !matches!(response.status().as_u16(), 301 | 302 | 307 | 308) {
+            if bounds.redirects == 0 || !matches!(response.status().as_u16(), 301 | 302 | 307 | 308) {
                 return Ok(response);
             }
             url = target(&url, response.headers())?;
         }
-        Err(Fault::Redirect(format!("more than {most} redirects")))
+        Err(Fault::Redirect(format!("more than {} redirects", bounds.redirects)))
     }
 
-    /// The headers of a request. One to a service of Amazon is signed now.
+    /// Signs a request to a service of Amazon.
     #[cfg(feature = "sqs")]
-    async fn headers<'a>(&self, post: &'a Post) -> Result<Cow<'a, HeaderMap>, Fault> {
-        let Some(scope) = &post.aws else { return Ok(Cow::Borrowed(&post.headers)) };
+    async fn sign(&self, post: &mut Post) -> Result<(), Fault> {
+        let Some(scope) = &post.aws else { return Ok(()) };
         let plain = match self.plain.get() {
             Some(plain) => plain,
             None => {
@@ -124,14 +124,15 @@ impl Outgoing {
                 self.plain.get_or_init(|| client)
             }
         };
-        self.aws.signed(post, scope, &self.options.aws, plain).await.map(Cow::Owned)
+        post.headers = self.aws.signed(post, scope, &self.options.aws, plain).await?;
+        Ok(())
     }
 
     /// The same in a build that signs nothing for Amazon.
     #[cfg(not(feature = "sqs"))]
-    async fn headers<'a>(&self, post: &'a Post) -> Result<Cow<'a, HeaderMap>, Fault> {
+    async fn sign(&self, post: &mut Post) -> Result<(), Fault> {
         let unsigned = || Fault::Unsigned("this build signs no requests to services of Amazon".to_owned());
-        std::future::ready(post.aws.as_ref().map_or_else(|| Ok(Cow::Borrowed(&post.headers)), |_| Err(unsigned()))).await
+        std::future::ready(post.aws.as_ref().map_or(Ok(()), |_| Err(unsigned()))).await
     }
 
     fn client(&self) -> Result<&Client, Fault> {

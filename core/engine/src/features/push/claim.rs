@@ -70,7 +70,7 @@ impl Command for ClaimDeliveries {
             // Jobs that no endpoint has room for would be read in vain.
             claim.count = self.room.min(self.count);
             jobs = transaction.claim_for(&claim, None, &mut chooser)?;
-            if jobs.is_empty() && claim.count < self.count {
+            if jobs.is_empty() && claim.count < self.count && chooser.may_have_room(self) {
                 // Something holds back the first ones, such as a limit. Others behind them may be claimed.
                 claim.count = self.count;
                 jobs = transaction.claim_for(&claim, None, &mut chooser)?;
@@ -166,6 +166,12 @@ impl Assign for Chooser<'_> {
 impl<'l> Chooser<'l> {
     fn new(line: &'l Line) -> Self {
         Self { line, strides: line.strides().clone(), choices: Vec::new(), gates: HashMap::new() }
+    }
+
+    /// Whether an endpoint takes jobs that it was not asked about yet, or has room for more.
+    fn may_have_room(&self, claim: &ClaimDeliveries) -> bool {
+        let has_room = |gate: &Option<Gate>| gate.as_ref().is_some_and(|gate| gate.free > 0);
+        self.line.open(claim.now, &claim.freed).any(|(place, _)| self.gates.get(&place).is_none_or(has_room))
     }
 
     fn gate(&mut self, tables: &mut dyn Tables, now: Timestamp, place: usize) -> Result<Option<&mut Gate>, StoreError> {

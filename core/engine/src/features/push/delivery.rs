@@ -10,7 +10,7 @@ use ojs_model::{JobId, Timestamp};
 use super::records::EndpointRow;
 use crate::kernel::job::JobView;
 use crate::kernel::render;
-use crate::outgoing::signed::{add, headers};
+use crate::outgoing::signed::Headers;
 use crate::outgoing::{Bounds, Post};
 
 /// How ids of deliveries begin on the wire.
@@ -68,9 +68,7 @@ impl Delivery {
         let id = self.id();
         let room = FRAME_BYTES + self.job.body.text.len();
         let body = body(&self.endpoint, &id, room, |body| render::leased(body, &self.job));
-        let mut post = post(&self.endpoint, &id, body, self.at);
-        add(&mut post.headers, "x-ojs-job-id", &self.job.row.id.to_string());
-        post
+        post(&self.endpoint, &id, self.job.row.id, body, self.at)
     }
 }
 
@@ -86,16 +84,17 @@ pub(crate) fn body(endpoint: &EndpointRow, id: &str, room: usize, job: impl FnOn
     body
 }
 
-/// A request to an endpoint.
-pub(crate) fn post(endpoint: &EndpointRow, id: &str, body: String, now: Timestamp) -> Post {
+/// A request to an endpoint, about a job.
+pub(crate) fn post(endpoint: &EndpointRow, id: &str, job: JobId, body: String, now: Timestamp) -> Post {
     let timeout = Duration::from_millis(u64::try_from(endpoint.timeout_ms).unwrap_or(0));
-    let mut headers = headers(id, body.as_bytes(), &endpoint.secrets(now.as_millis()), now);
-    add(&mut headers, "user-agent", USER_AGENT);
+    let mut headers = Headers::signed(id, body.as_bytes(), &endpoint.secrets(now.as_millis()), now);
+    headers.add("user-agent", USER_AGENT);
     // A receiver may see a delivery again within this time at most: an attempt and its lease.
-    add(&mut headers, "x-ojs-idempotency-window", &timeout.saturating_mul(2).as_secs().max(1).to_string());
+    headers.add("x-ojs-idempotency-window", timeout.saturating_mul(2).as_secs().max(1));
+    headers.add("x-ojs-job-id", job);
     // A signed body goes to the registered address only, so no redirect is followed.
     let bounds = Bounds { timeout: Some(timeout), answer_bytes: ANSWER_BYTES, redirects: 0 };
-    Post { url: endpoint.endpoint.clone(), headers, body: Bytes::from(body), bounds, aws: None }
+    Post { url: endpoint.endpoint.clone(), headers: headers.finish(), body: Bytes::from(body), bounds, aws: None }
 }
 
 #[cfg(test)]

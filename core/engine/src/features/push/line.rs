@@ -252,13 +252,18 @@ impl Line {
         self.targets.len() == targets.len() && self.targets.iter().zip(targets).all(|(one, other)| Arc::ptr_eq(one, other))
     }
 
-    /// The types that endpoints with room take at a time. Those at the places `freed` have room although they were
+    /// The endpoints with room at a time, with their places. Those at the places `freed` have room although they were
     /// found full.
+    pub(crate) fn open(&self, now: i64, freed: &BTreeSet<usize>) -> impl Iterator<Item = (usize, &Target)> {
+        let has_room =
+            move |(place, target): &(usize, &Target)| target.is_open(now) || (freed.contains(place) && target.is_filled(now));
+        self.targets.iter().map(Arc::as_ref).enumerate().filter(has_room)
+    }
+
+    /// The types that endpoints with room take, see [`Self::open`].
     pub(crate) fn wanted(&self, now: i64, freed: &BTreeSet<usize>) -> Types {
         let mut types = Types::default();
-        let is_freed = |place: usize, target: &Target| freed.contains(&place) && target.is_filled(now);
-        let has_room = |(place, target): &(usize, &Arc<Target>)| target.is_open(now) || is_freed(*place, target);
-        for (_, target) in self.targets.iter().enumerate().filter(has_room) {
+        for (_, target) in self.open(now, freed) {
             for pattern in EndpointRow::entries(&target.row.job_types) {
                 let list = if is_glob(pattern) { &mut types.globs } else { &mut types.names };
                 list.insert(pattern.to_owned());

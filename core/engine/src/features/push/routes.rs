@@ -91,13 +91,11 @@ pub async fn test(State(engine): State<Engine>, Path(text): Path<String>) -> Res
         Some(queue) => super::sqs::trial(queue, &job.to_string(), &id, trial),
         None => {
             let text = body(&row, &id, trial.len(), |text| text.push_str(&trial));
-            let mut post = post(&row, &id, text, now);
-            crate::outgoing::signed::add(&mut post.headers, "x-ojs-job-id", &job.to_string());
-            post
+            post(&row, &id, job, text, now)
         }
     };
     let began = Instant::now();
-    let came = engine.outgoing().post(&post).await;
+    let came = engine.outgoing().post(post).await;
     let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let Trial { outcome, explanation, sign } = match queue {
         Some(_) => Trial::queued(Judgement::of(&came, 1)),

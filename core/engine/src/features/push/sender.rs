@@ -246,7 +246,8 @@ impl Sender {
             if target.queue.is_some() {
                 queued.entry(place).or_default().push(delivery);
             } else if let Some(flight) = permits.split(1).and_then(|permit| Flight::new(line, place, permit)) {
-                self.flights.spawn(Arc::clone(self).deliver(flight, delivery));
+                // Boxed: a task moves what it runs several times.
+                self.flights.spawn(Box::pin(Arc::clone(self).deliver(flight, delivery)));
             }
         }
         for (place, deliveries) in queued {
@@ -264,7 +265,7 @@ impl Sender {
     /// settles them, or until their leases end.
     async fn send_batch(self: Arc<Self>, mut flight: Flight, batch: Batch) {
         let began = Instant::now();
-        let came = self.parts.outgoing.post(&batch.post()).await;
+        let came = self.parts.outgoing.post(batch.post()).await;
         let Judgement { fates, note } = Judgement::of(&came, batch.deliveries.len());
         tracing::debug!(messages = fates.len(), status = note.status, reason = note.reason, "push: a batch for a queue");
         if let Some(first) = batch.deliveries.first() {
@@ -285,7 +286,7 @@ impl Sender {
     /// One delivery. Its job is active under a lease; nothing of it is kept here.
     async fn deliver(self: Arc<Self>, flight: Flight, delivery: Delivery) {
         let began = Instant::now();
-        let came = self.parts.outgoing.post(&delivery.post()).await;
+        let came = self.parts.outgoing.post(delivery.post()).await;
         let Verdict { outcome, note } = Verdict::of(&came, delivery.endpoint.retry_429);
         let word = match (&outcome, &note.sign) {
             (Outcome::Ack(_), _) => "completed",

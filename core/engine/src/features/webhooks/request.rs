@@ -6,7 +6,7 @@ use ojs_model::{JobId, Timestamp};
 
 use super::records::{Format, SubscriptionRow};
 use crate::features::cloudevents::answer::CloudEvent;
-use crate::outgoing::signed::{add, headers};
+use crate::outgoing::signed::Headers;
 use crate::outgoing::{Bounds, Post};
 
 /// How ids of subscriptions begin on the wire.
@@ -29,11 +29,12 @@ pub(crate) struct Sent<'a> {
 pub(crate) fn post(subscription: &SubscriptionRow, sent: Sent<'_>, source: &str, now: Timestamp) -> Post {
     let delivery = format!("{DELIVERY}{}", sent.delivery);
     let (own, body) = written(subscription.format, sent.payload, source);
-    let mut headers = headers(&delivery, body.as_bytes(), &subscription.secrets(now.as_millis()), now);
-    headers.extend(own);
+    let mut headers = Headers::signed(&delivery, body.as_bytes(), &subscription.secrets(now.as_millis()), now);
     // A type of an event has characters of headers only.
-    add(&mut headers, "x-ojs-event-type", sent.event_type);
-    add(&mut headers, "x-ojs-subscription-id", &format!("{SUBSCRIPTION}{}", subscription.id));
+    headers.add("x-ojs-event-type", sent.event_type);
+    headers.add("x-ojs-subscription-id", format_args!("{SUBSCRIPTION}{}", subscription.id));
+    let mut headers = headers.finish();
+    headers.extend(own);
     Post { url: subscription.url.clone(), headers, body: Bytes::from(body), bounds: Bounds::default(), aws: None }
 }
 

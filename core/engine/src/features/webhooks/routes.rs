@@ -99,7 +99,7 @@ pub async fn test(State(engine): State<Engine>, Path(text): Path<String>) -> Res
     let (_, payload) = test_event(&text, now);
     let sent = Sent { delivery: JobId::now_v7(), event_type: "webhook.test", payload: &payload };
     let began = Instant::now();
-    let outcome = engine.outgoing().post(&post(&row, sent, &engine.options().event_source, now)).await;
+    let outcome = engine.outgoing().post(post(&row, sent, &engine.options().event_source, now)).await;
     let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let body = match outcome {
         Ok(answer) => json!({

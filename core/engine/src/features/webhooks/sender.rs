@@ -169,7 +169,7 @@ async fn claim_apart(store: &Arc<dyn Store>, wish: &Wish) -> Applied<Vec<Claimed
 async fn send(parts: Arc<Parts>, subscription: SubscriptionRow, delivery: DeliveryRow, now: Timestamp) {
     let sent = Sent { delivery: delivery.id, event_type: &delivery.event_type, payload: &delivery.payload };
     let began = Instant::now();
-    let outcome = parts.outgoing.post(&post(&subscription, sent, &parts.event_source, now)).await;
+    let outcome = parts.outgoing.post(post(&subscription, sent, &parts.event_source, now)).await;
     let report = Report::of(outcome, began.elapsed());
     tracing::debug!(delivery = %delivery.id, attempt = delivery.attempts, status = report.status, error = report.error, "webhook");
     let took = report.took;
