@@ -17,7 +17,7 @@ use crate::kernel::job::JobRow;
 /// Commands with outcomes under way at most: while the store carries one out, the next one waits there already.
 const MOST_WRITERS: usize = 2;
 /// Outcomes that are worth a command beside another one. Fewer wait for its end, because each has a commit of its own.
-const WORTH_A_COMMAND: usize = 16;
+const WORTH_A_COMMAND: usize = 64;
 
 /// A job whose delivery has ended.
 pub(super) struct Ended {
