@@ -142,6 +142,7 @@ impl Transaction<'_> {
                 };
                 if self.may_claim(&row)? {
                     let job = self.lease(row, body, &holder, claiming.claim)?;
+                    claiming.assign.started();
                     claiming.jobs.push(job);
                 }
             }

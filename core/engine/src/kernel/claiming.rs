@@ -53,6 +53,9 @@ pub(crate) trait Assign {
         row: &JobRow,
         body: &Body,
     ) -> Result<Option<Holder>, StoreError>;
+
+    /// The job for which a worker was chosen last starts there. Without this call, something else holds it back.
+    fn started(&mut self) {}
 }
 
 /// The one worker that has sent a claim gets all of its jobs.

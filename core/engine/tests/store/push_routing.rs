@@ -17,6 +17,7 @@ crate::on_every_store!(
     full_endpoints_take_the_next_jobs_until_none_are_left,
     cars_of_a_train_are_sent_one_after_the_other,
     a_concurrency_key_holds_for_push,
+    jobs_that_a_key_holds_back_take_no_room,
     a_suspended_tenant_is_sent_nothing,
     a_paused_queue_and_maintenance_send_nothing,
     jobs_of_all_versions_are_sent,
@@ -161,6 +162,22 @@ async fn a_concurrency_key_holds_for_push(b: Bench) {
     b.job().await;
     endpoint.next().await;
     assert_eq!(b.counts("q").await[JobState::Active as usize], 2, "one of the key, and the other one");
+}
+
+async fn jobs_that_a_key_holds_back_take_no_room(b: Bench) {
+    let mut endpoint = Endpoint::new(vec![Reply::Hang]).await;
+    let job = r#"{"type":"t","args":[],"options":{"queue":"q","rate_limit":{"key":"one","concurrency":1}}}"#;
+    for _ in 0..3 {
+        b.enqueue(job).await;
+    }
+    let others = [b.job().await, b.job().await];
+    // One claim has room for three: it is for the first job of the key, and for both others behind the next two.
+    register(&b, &endpoint.url(), json!({"max_concurrency": 3})).await;
+    let mut sent = Vec::new();
+    for _ in 0..3 {
+        sent.push(endpoint.next().await.header("x-ojs-job-id").to_owned());
+    }
+    assert!(others.iter().all(|job| sent.contains(&job.to_string())), "{sent:?}");
 }
 
 async fn a_suspended_tenant_is_sent_nothing(b: Bench) {

@@ -126,6 +126,8 @@ struct Chooser<'l> {
     line: &'l Line,
     strides: Strides,
     choices: Vec<Choice>,
+    /// The place that was chosen last, and how it was chosen among several.
+    latest: Option<(usize, Option<Choice>)>,
     /// Those that were looked at, by their places; `None` for one that is gone or was changed.
     gates: HashMap<usize, Option<Gate>>,
 }
@@ -147,25 +149,29 @@ impl Assign for Chooser<'_> {
                 candidates.push((place, weight));
             }
         }
-        let chosen = match candidates.as_slice() {
-            [(only, _)] => Some(*only),
-            several => {
-                let choice = self.strides.next(row.job_type_id, several);
-                self.choices.extend(choice);
-                choice.map(|choice| choice.place)
-            }
+        self.latest = match candidates.as_slice() {
+            [(only, _)] => Some((*only, None)),
+            several => self.strides.next(row.job_type_id, several).map(|choice| (choice.place, Some(choice))),
         };
-        let gate = chosen.and_then(|place| self.gates.get_mut(&place)?.as_mut());
-        Ok(gate.map(|gate| {
+        let gate = self.latest.and_then(|(place, _)| self.gates.get(&place)?.as_ref());
+        Ok(gate.map(|gate| gate.holder.clone()))
+    }
+
+    fn started(&mut self) {
+        let Some((place, choice)) = self.latest.take() else { return };
+        if let Some(gate) = self.gates.get_mut(&place).and_then(Option::as_mut) {
             gate.free = gate.free.saturating_sub(1);
-            gate.holder.clone()
-        }))
+        }
+        if let Some(choice) = choice {
+            self.strides.note(&choice);
+            self.choices.push(choice);
+        }
     }
 }
 
 impl<'l> Chooser<'l> {
     fn new(line: &'l Line) -> Self {
-        Self { line, strides: line.strides().clone(), choices: Vec::new(), gates: HashMap::new() }
+        Self { line, strides: line.strides().clone(), choices: Vec::new(), latest: None, gates: HashMap::new() }
     }
 
     /// Whether an endpoint takes jobs that it was not asked about yet, or has room for more.
@@ -259,5 +265,49 @@ impl<'l> Chooser<'l> {
             self.call_others(transaction, *place, now.as_millis())?;
         }
         Ok(Claimed { deliveries, shut, choices: self.choices, next_at, now })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::push::line::Target;
+    use crate::features::push::register::blank;
+    use crate::outgoing::Secret;
+
+    fn gate(free: usize) -> Option<Gate> {
+        let row = Arc::new(blank(Secret::default(), Timestamp::from_millis(1)));
+        Some(Gate { holder: Holder { worker: 1, id: Arc::default(), lease_ms: None }, row, free, is_probe: false, shut: None })
+    }
+
+    #[test]
+    fn jobs_behind_the_first_ones_are_read_for_endpoints_that_may_have_room() {
+        let target = || Arc::new(Target::new(blank(Secret::default(), Timestamp::from_millis(1))));
+        let line = Arc::new(Line::new("q", vec![target(), target()]));
+        let claim = ClaimDeliveries { line: Arc::clone(&line), count: 9, room: 1, freed: BTreeSet::new(), now: 0 };
+        let mut chooser = Chooser::new(&line);
+        assert!(chooser.may_have_room(&claim), "none was asked");
+        chooser.gates.insert(0, gate(0));
+        assert!(chooser.may_have_room(&claim), "one was not asked");
+        chooser.gates.insert(1, gate(1));
+        assert!(chooser.may_have_room(&claim), "one has room");
+        chooser.gates.insert(1, None);
+        assert!(!chooser.may_have_room(&claim), "one is full, the other one is gone");
+    }
+
+    #[test]
+    fn a_job_that_is_held_back_takes_no_room() {
+        let line = Arc::new(Line::new("q", Vec::new()));
+        let mut chooser = Chooser::new(&line);
+        chooser.gates.insert(0, gate(1));
+        let free = |chooser: &Chooser<'_>| chooser.gates[&0].as_ref().unwrap().free;
+        chooser.latest = Some((0, None));
+        assert_eq!(free(&chooser), 1);
+        chooser.started();
+        chooser.started();
+        assert_eq!((free(&chooser), chooser.choices.len()), (0, 0));
+        chooser.latest = Some((0, Some(Choice { job_type: 1, place: 0, weight: 1 })));
+        chooser.started();
+        assert_eq!(chooser.choices.len(), 1);
     }
 }
