@@ -137,14 +137,18 @@ func (c *Client) CancelWorkflow(ctx context.Context, id string) (*WorkflowStatus
 //   - page: The number of the page. The first page is 1.
 //   - perPage: The most workflows on one page, 1 to 100; 20 without it.
 func (c *Client) ListWorkflows(ctx context.Context, state string, page int, perPage int) ([]Obj, error) {
-	var answer struct{ Items []Obj }
+	var answer struct {
+		Items []Obj `json:"items"`
+	}
 	err := c.ask(ctx, "GET", query(at("admin", "workflows"), "state", state, "page", positiveText(page), "per_page", positiveText(perPage)), nil, &answer)
 	return answer.Items, err
 }
 
 // ListQueues: All queues with their status.
 func (c *Client) ListQueues(ctx context.Context) ([]Obj, error) {
-	var answer struct{ Queues []Obj }
+	var answer struct {
+		Queues []Obj `json:"queues"`
+	}
 	err := c.ask(ctx, "GET", at("queues"), nil, &answer)
 	return answer.Queues, err
 }
@@ -245,7 +249,9 @@ func (c *Client) DeleteFairness(ctx context.Context, name string) error {
 
 // ListRateLimits: The keys that have limits, with how much of each limit is used.
 func (c *Client) ListRateLimits(ctx context.Context) ([]Obj, error) {
-	var answer struct{ Items []Obj }
+	var answer struct {
+		Items []Obj `json:"items"`
+	}
 	err := c.ask(ctx, "GET", query(at("rate-limits"), "limit", "200"), nil, &answer)
 	return answer.Items, err
 }
@@ -286,7 +292,9 @@ func (c *Client) DiscardDeadLetterJob(ctx context.Context, id string) error {
 // RetryDeadLetterJobs: Runs all dead letters again that the filter finds, and returns how many. Without a filter it is
 // all of them.
 func (c *Client) RetryDeadLetterJobs(ctx context.Context, filter DeadLetterFilter) (int, error) {
-	var answer struct{ Retried int }
+	var answer struct {
+		Retried int `json:"retried"`
+	}
 	err := c.ask(ctx, "POST", at("dead-letter", "retry"), Obj{"filter": filter.members(), "confirm": true}, &answer)
 	return answer.Retried, err
 }
@@ -294,7 +302,9 @@ func (c *Client) RetryDeadLetterJobs(ctx context.Context, filter DeadLetterFilte
 // DiscardDeadLetterJobs: Deletes all dead letters that the filter finds, and returns how many. Without a filter it is
 // all of them.
 func (c *Client) DiscardDeadLetterJobs(ctx context.Context, filter DeadLetterFilter) (int, error) {
-	var answer struct{ Deleted int }
+	var answer struct {
+		Deleted int `json:"deleted"`
+	}
 	err := c.ask(ctx, "DELETE", query(at("dead-letter"), append(filter.parameters(), "confirm", "true")...), nil, &answer)
 	return answer.Deleted, err
 }
@@ -369,7 +379,9 @@ func (c *Client) UnregisterCronJob(ctx context.Context, name string) error {
 //   - page: The number of the page. The first page is 1.
 //   - perPage: The most workers on one page, 1 to 100; 20 without it.
 func (c *Client) ListWorkers(ctx context.Context, state string, page int, perPage int) ([]Obj, error) {
-	var answer struct{ Items []Obj }
+	var answer struct {
+		Items []Obj `json:"items"`
+	}
 	err := c.ask(ctx, "GET", query(at("admin", "workers"), "state", state, "page", positiveText(page), "per_page", positiveText(perPage)), nil, &answer)
 	return answer.Items, err
 }
@@ -411,7 +423,9 @@ func (c *Client) ServerStats(ctx context.Context) (Obj, error) {
 //   - since: From this time on.
 //   - until: Up to this time.
 func (c *Client) StatsHistory(ctx context.Context, period string, queue string, since time.Time, until time.Time) ([]Obj, error) {
-	var answer struct{ Items []Obj }
+	var answer struct {
+		Items []Obj `json:"items"`
+	}
 	err := c.ask(ctx, "GET", query(at("admin", "stats", "history"), "period", period, "queue", queue, "since", moment(since), "until", moment(until)), nil, &answer)
 	return answer.Items, err
 }
@@ -427,7 +441,9 @@ func (c *Client) StatsHistory(ctx context.Context, period string, queue string, 
 //     "latency" or "wait".
 //   - limit: The most types in the answer, 1 to 200; 50 without it.
 func (c *Client) TypeStats(ctx context.Context, since time.Time, until time.Time, sort string, limit int) ([]Obj, error) {
-	var answer struct{ Items []Obj }
+	var answer struct {
+		Items []Obj `json:"items"`
+	}
 	err := c.ask(ctx, "GET", query(at("admin", "stats", "types"), "since", moment(since), "until", moment(until), "sort", sort, "limit", positiveText(limit)), nil, &answer)
 	return answer.Items, err
 }
@@ -467,7 +483,9 @@ func (c *Client) ServerConfig(ctx context.Context) (Obj, error) {
 
 // ListSchemas: The registered schemas of all job types, without their texts, in order of job type and version.
 func (c *Client) ListSchemas(ctx context.Context) ([]Obj, error) {
-	var answer struct{ Schemas []Obj }
+	var answer struct {
+		Schemas []Obj `json:"schemas"`
+	}
 	err := c.ask(ctx, "GET", query(at("schemas"), "limit", "1000"), nil, &answer)
 	return answer.Schemas, err
 }
@@ -482,28 +500,36 @@ func (c *Client) RegisterSchema(ctx context.Context, jobType string, version str
 	if mode != "" {
 		body["mode"] = mode
 	}
-	var answer struct{ Schema Obj }
+	var answer struct {
+		Schema Obj `json:"schema"`
+	}
 	err := c.ask(ctx, "POST", at("schemas"), body, &answer)
 	return answer.Schema, err
 }
 
 // GetSchema: The schema of the highest version of a job type.
 func (c *Client) GetSchema(ctx context.Context, jobType string) (Obj, error) {
-	var answer struct{ Schema Obj }
+	var answer struct {
+		Schema Obj `json:"schema"`
+	}
 	err := c.ask(ctx, "GET", at("schemas", jobType), nil, &answer)
 	return answer.Schema, err
 }
 
 // GetSchemaVersion: The schema of a version of a job type.
 func (c *Client) GetSchemaVersion(ctx context.Context, jobType string, version string) (Obj, error) {
-	var answer struct{ Schema Obj }
+	var answer struct {
+		Schema Obj `json:"schema"`
+	}
 	err := c.ask(ctx, "GET", at("schemas", jobType, version), nil, &answer)
 	return answer.Schema, err
 }
 
 // ListSchemaVersions: The versions of a job type, highest first.
 func (c *Client) ListSchemaVersions(ctx context.Context, jobType string) ([]Obj, error) {
-	var answer struct{ Versions []Obj }
+	var answer struct {
+		Versions []Obj `json:"versions"`
+	}
 	err := c.ask(ctx, "GET", at("schemas", jobType, "versions"), nil, &answer)
 	return answer.Versions, err
 }
@@ -511,7 +537,9 @@ func (c *Client) ListSchemaVersions(ctx context.Context, jobType string) ([]Obj,
 // SetSchemaMode: Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at
 // again.
 func (c *Client) SetSchemaMode(ctx context.Context, jobType string, version string, mode string) (Obj, error) {
-	var answer struct{ Schema Obj }
+	var answer struct {
+		Schema Obj `json:"schema"`
+	}
 	err := c.ask(ctx, "PATCH", at("schemas", jobType, version), Obj{"mode": mode}, &answer)
 	return answer.Schema, err
 }
@@ -525,7 +553,9 @@ func (c *Client) DeleteSchema(ctx context.Context, jobType string, version strin
 // first comes first.
 //   - state: Only trains in this state: "running", "draining" or "held".
 func (c *Client) ListTrains(ctx context.Context, state string) ([]Obj, error) {
-	var answer struct{ Trains []Obj }
+	var answer struct {
+		Trains []Obj `json:"trains"`
+	}
 	err := c.ask(ctx, "GET", query(at("trains"), "state", state, "limit", "200"), nil, &answer)
 	return answer.Trains, err
 }
@@ -555,7 +585,9 @@ func (c *Client) HoldTrain(ctx context.Context, id string) (Obj, error) {
 //   - page: The page, from 1.
 //   - perPage: The most tenants on the page, 1 to 100; 20 without it.
 func (c *Client) ListTenants(ctx context.Context, page int, perPage int) ([]Obj, error) {
-	var answer struct{ Items []Obj }
+	var answer struct {
+		Items []Obj `json:"items"`
+	}
 	err := c.ask(ctx, "GET", query(at("admin", "tenants"), "page", positiveText(page), "per_page", positiveText(perPage)), nil, &answer)
 	return answer.Items, err
 }
@@ -636,7 +668,9 @@ func (c *Client) TenantJobs(ctx context.Context, id string, queue string, state 
 //     it that are active or failed; 100 without it.
 //   - limit: The most tenants in the answer, 1 to 1,000; 100 without it.
 func (c *Client) NoisyTenants(ctx context.Context, depthFactor int, rateFactor int, activePercent int, errorFactor int, minJobs int, limit int) ([]Obj, error) {
-	var answer struct{ Items []Obj }
+	var answer struct {
+		Items []Obj `json:"items"`
+	}
 	err := c.ask(ctx, "GET", query(at("admin", "stats", "tenants", "noisy"), "depth_factor", positiveText(depthFactor), "rate_factor", positiveText(rateFactor), "active_percent", positiveText(activePercent), "error_factor", positiveText(errorFactor), "min_jobs", positiveText(minJobs), "limit", positiveText(limit)), nil, &answer)
 	return answer.Items, err
 }
@@ -645,7 +679,9 @@ func (c *Client) NoisyTenants(ctx context.Context, depthFactor int, rateFactor i
 // delivery because too many deliveries waited for the subscription; "dropped_since" when the first of them happened,
 // or null.
 func (c *Client) ListWebhooks(ctx context.Context) ([]Obj, error) {
-	var answer struct{ Subscriptions []Obj }
+	var answer struct {
+		Subscriptions []Obj `json:"subscriptions"`
+	}
 	err := c.ask(ctx, "GET", query(at("webhooks", "subscriptions"), "limit", "200"), nil, &answer)
 	return answer.Subscriptions, err
 }
@@ -655,7 +691,9 @@ func (c *Client) ListWebhooks(ctx context.Context) ([]Obj, error) {
 // attempts within 41 hours. "filter" is an object with "queues" and "job_types". The URL must begin with https:// and
 // lead to a public address, unless the server allows others.
 func (c *Client) CreateWebhook(ctx context.Context, subscription Obj) (Obj, error) {
-	var answer struct{ Subscription Obj }
+	var answer struct {
+		Subscription Obj `json:"subscription"`
+	}
 	err := c.ask(ctx, "POST", at("webhooks", "subscriptions"), orEmpty(subscription), &answer)
 	return answer.Subscription, err
 }
@@ -663,7 +701,9 @@ func (c *Client) CreateWebhook(ctx context.Context, subscription Obj) (Obj, erro
 // GetWebhook: A subscription, without its secret. "dropped" says how many events became no delivery because too many
 // deliveries waited for it; "dropped_since" when the first of them happened, or null.
 func (c *Client) GetWebhook(ctx context.Context, id string) (Obj, error) {
-	var answer struct{ Subscription Obj }
+	var answer struct {
+		Subscription Obj `json:"subscription"`
+	}
 	err := c.ask(ctx, "GET", at("webhooks", "subscriptions", id), nil, &answer)
 	return answer.Subscription, err
 }
@@ -671,7 +711,9 @@ func (c *Client) GetWebhook(ctx context.Context, id string) (Obj, error) {
 // UpdateWebhook: Changes a subscription; what is left out stays. Deliveries that wait go to the new URL. A
 // subscription that is not active gets no new deliveries, and those that wait are not sent until it is active again.
 func (c *Client) UpdateWebhook(ctx context.Context, id string, changes Obj) (Obj, error) {
-	var answer struct{ Subscription Obj }
+	var answer struct {
+		Subscription Obj `json:"subscription"`
+	}
 	err := c.ask(ctx, "PATCH", at("webhooks", "subscriptions", id), orEmpty(changes), &answer)
 	return answer.Subscription, err
 }
@@ -690,7 +732,9 @@ func (c *Client) TestWebhook(ctx context.Context, id string) (Obj, error) {
 // RotateWebhookSecret: Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer
 // has the new one.
 func (c *Client) RotateWebhookSecret(ctx context.Context, id string) (Obj, error) {
-	var answer struct{ Subscription Obj }
+	var answer struct {
+		Subscription Obj `json:"subscription"`
+	}
 	err := c.ask(ctx, "POST", at("webhooks", "subscriptions", id, "rotate-secret"), empty, &answer)
 	return answer.Subscription, err
 }
@@ -701,14 +745,18 @@ func (c *Client) RotateWebhookSecret(ctx context.Context, id string) (Obj, error
 //   - status: Only in this state. One of pending, sending, delivered, dead.
 //   - limit: The most deliveries in the answer, 1 to 200.
 func (c *Client) ListWebhookDeliveries(ctx context.Context, subscriptionId string, status string, limit int) ([]Obj, error) {
-	var answer struct{ Deliveries []Obj }
+	var answer struct {
+		Deliveries []Obj `json:"deliveries"`
+	}
 	err := c.ask(ctx, "GET", query(at("webhooks", "deliveries"), "subscription_id", subscriptionId, "status", status, "limit", positiveText(limit)), nil, &answer)
 	return answer.Deliveries, err
 }
 
 // GetWebhookDelivery: A delivery with its event, and how its latest attempt ended.
 func (c *Client) GetWebhookDelivery(ctx context.Context, id string) (Obj, error) {
-	var answer struct{ Delivery Obj }
+	var answer struct {
+		Delivery Obj `json:"delivery"`
+	}
 	err := c.ask(ctx, "GET", at("webhooks", "deliveries", id), nil, &answer)
 	return answer.Delivery, err
 }
@@ -716,7 +764,9 @@ func (c *Client) GetWebhookDelivery(ctx context.Context, id string) (Obj, error)
 // RetryWebhookDelivery: Sends a delivery again now, with the same id and the attempts of a new one. It may be dead,
 // delivered or waiting.
 func (c *Client) RetryWebhookDelivery(ctx context.Context, id string) (Obj, error) {
-	var answer struct{ Delivery Obj }
+	var answer struct {
+		Delivery Obj `json:"delivery"`
+	}
 	err := c.ask(ctx, "POST", at("webhooks", "deliveries", id, "retry"), empty, &answer)
 	return answer.Delivery, err
 }
@@ -756,7 +806,9 @@ func (c *Client) DeleteCheckpoint(ctx context.Context, id string) error {
 // "active", "failing", "open" (sent nothing for a minute after five failures), "probing", "waiting" (it has asked for
 // a pause), "disabled" (it answered 401, 403, 404 or 410) or "paused"; "last_failure" says why.
 func (c *Client) ListPushEndpoints(ctx context.Context) ([]Obj, error) {
-	var answer struct{ Endpoints []Obj }
+	var answer struct {
+		Endpoints []Obj `json:"endpoints"`
+	}
 	err := c.ask(ctx, "GET", query(at("push", "endpoints"), "limit", "200"), nil, &answer)
 	return answer.Endpoints, err
 }
@@ -765,14 +817,18 @@ func (c *Client) ListPushEndpoints(ctx context.Context) ([]Obj, error) {
 // answer has the secret. A job is active under a lease before it is sent, and the answer settles it. The address must
 // begin with https:// and be public, unless the server allows others.
 func (c *Client) CreatePushEndpoint(ctx context.Context, endpoint Obj) (Obj, error) {
-	var answer struct{ PushEndpoint Obj }
+	var answer struct {
+		PushEndpoint Obj `json:"push_endpoint"`
+	}
 	err := c.ask(ctx, "POST", at("push", "endpoints"), orEmpty(endpoint), &answer)
 	return answer.PushEndpoint, err
 }
 
 // GetPushEndpoint: An endpoint, without its secret.
 func (c *Client) GetPushEndpoint(ctx context.Context, id string) (Obj, error) {
-	var answer struct{ PushEndpoint Obj }
+	var answer struct {
+		PushEndpoint Obj `json:"push_endpoint"`
+	}
 	err := c.ask(ctx, "GET", at("push", "endpoints", id), nil, &answer)
 	return answer.PushEndpoint, err
 }
@@ -780,7 +836,9 @@ func (c *Client) GetPushEndpoint(ctx context.Context, id string) (Obj, error) {
 // UpdatePushEndpoint: Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent
 // jobs again. With "active" false it is sent nothing; its jobs stay available for workers that fetch.
 func (c *Client) UpdatePushEndpoint(ctx context.Context, id string, changes Obj) (Obj, error) {
-	var answer struct{ PushEndpoint Obj }
+	var answer struct {
+		PushEndpoint Obj `json:"push_endpoint"`
+	}
 	err := c.ask(ctx, "PATCH", at("push", "endpoints", id), orEmpty(changes), &answer)
 	return answer.PushEndpoint, err
 }
@@ -799,7 +857,9 @@ func (c *Client) TestPushEndpoint(ctx context.Context, id string) (Obj, error) {
 // RotatePushSecret: Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has
 // the new one.
 func (c *Client) RotatePushSecret(ctx context.Context, id string) (Obj, error) {
-	var answer struct{ PushEndpoint Obj }
+	var answer struct {
+		PushEndpoint Obj `json:"push_endpoint"`
+	}
 	err := c.ask(ctx, "POST", at("push", "endpoints", id, "rotate-secret"), empty, &answer)
 	return answer.PushEndpoint, err
 }
@@ -836,7 +896,9 @@ func (c *Client) DeleteHistory(ctx context.Context, id string) (Obj, error) {
 //   - queues: Only events of jobs of these queues, with commas between them.
 //   - groupBy: The length of each period; "hour" without it. One of minute, hour, day.
 func (c *Client) HistoryStats(ctx context.Context, since time.Time, before time.Time, queues string, groupBy string) ([]Obj, error) {
-	var answer struct{ Buckets []Obj }
+	var answer struct {
+		Buckets []Obj `json:"buckets"`
+	}
 	err := c.ask(ctx, "GET", query(at("history", "stats"), "start", moment(since), "end", moment(before), "queues", queues, "group_by", groupBy), nil, &answer)
 	return answer.Buckets, err
 }
@@ -855,7 +917,9 @@ func (c *Client) HistoryStats(ctx context.Context, since time.Time, before time.
 //   - page: The page, from 1.
 //   - perPage: The most groups on the page, 1 to 100; 20 without it.
 func (c *Client) ListErrorGroups(ctx context.Context, queue string, jobType string, errorType string, tenant string, since time.Time, sort string, page int, perPage int) ([]Obj, error) {
-	var answer struct{ Items []Obj }
+	var answer struct {
+		Items []Obj `json:"items"`
+	}
 	err := c.ask(ctx, "GET", query(at("admin", "errors"), "queue", queue, "type", jobType, "error_type", errorType, "tenant", tenant, "since", moment(since), "sort", sort, "page", positiveText(page), "per_page", positiveText(perPage)), nil, &answer)
 	return answer.Items, err
 }
@@ -895,7 +959,9 @@ func (c *Client) StartBulkOperation(ctx context.Context, action string, filter O
 //   - cursor: Only those before this one: the id of the last one on the page before.
 //   - perPage: The most on the page, 1 to 100; 20 without it.
 func (c *Client) ListBulkOperations(ctx context.Context, state string, cursor string, perPage int) ([]Obj, error) {
-	var answer struct{ Items []Obj }
+	var answer struct {
+		Items []Obj `json:"items"`
+	}
 	err := c.ask(ctx, "GET", query(at("admin", "bulk"), "state", state, "cursor", cursor, "per_page", positiveText(perPage)), nil, &answer)
 	return answer.Items, err
 }
@@ -935,7 +1001,9 @@ func (c *Client) CancelBulkOperation(ctx context.Context, id string) (Obj, error
 //   - page: The page, from 1.
 //   - perPage: The most relays on the page, 1 to 100; 20 without it.
 func (c *Client) ListRelays(ctx context.Context, state string, page int, perPage int) ([]Obj, error) {
-	var answer struct{ Items []Obj }
+	var answer struct {
+		Items []Obj `json:"items"`
+	}
 	err := c.ask(ctx, "GET", query(at("admin", "relays"), "state", state, "page", positiveText(page), "per_page", positiveText(perPage)), nil, &answer)
 	return answer.Items, err
 }

@@ -1,13 +1,20 @@
 // Push deliveries: signatures, replays, and the frameworks that pass them on.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { verifyWebhook } from '@openjobspec/sdk';
+import { fileURLToPath } from 'node:url';
+import { OJSClient, verifyWebhook } from '@openjobspec/sdk';
 import { PushHandler, VercelHandler } from '@openjobspec/sdk/serverless';
 import { Replays } from '../serverless/replays.mjs';
 import { NOW, SECRET, clock, edge, job, pushed, signed, silent } from './serverless_support.mjs';
-import { signal } from './support.mjs';
+import { eventually, inState, signal } from './support.mjs';
 
 /** A secret in the form of Standard Webhooks. */
 const STANDARD = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -103,6 +110,95 @@ test('Standard Webhooks signs what we verify', async () => {
   assert.equal((await handler.answer('POST', sign(STANDARD), BODY)).status, 200);
   assert.equal((await handler.answer('POST', { ...sign(STANDARD), 'webhook-id': 'del_2' }, BODY)).status, 401);
   assert.equal((await handler.answer('POST', sign('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSx'), BODY)).status, 401);
+});
+
+/** A client of `ojs server`, because a server of this package sends nothing to addresses of this machine. */
+async function sender(t) {
+  const place = mkdtempSync(path.join(tmpdir(), 'ojs-push-'));
+  const target = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL('../../target', import.meta.url));
+  const binary = process.env.OJS_BIN ?? path.join(target, 'release', 'ojs');
+  const store = ['--store', `sqlite:${path.join(place, 'jobs.db')}`];
+  const rest = ['--listen', '127.0.0.1:0', '--webhook-allow', '127.0.0.1', '--log-level', 'error'];
+  const child = spawn(binary, ['server', ...store, ...rest], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'close');
+  let client;
+  t.after(async () => {
+    await client?.close();
+    child.kill('SIGKILL');
+    await ended;
+    rmSync(place, { recursive: true });
+  });
+  const [line] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended]);
+  assert.match(String(line), /^listening on http:\/\/127\.0\.0\.1:/);
+  client = new OJSClient(line.replace('listening on ', ''));
+  return client;
+}
+
+/** An endpoint that checks requests with the library of Standard Webhooks alone, with each of its secrets. */
+async function receiver(t, Webhook) {
+  const requests = [];
+  const made = {
+    secrets: [],
+    /** Headers and body of the next request, which was signed with all secrets. */
+    async next() {
+      const { wrong, ...request } = await eventually(() => requests.shift());
+      if (wrong) throw wrong;
+      return request;
+    },
+  };
+  const server = createServer(async (request, response) => {
+    const { headers } = request;
+    const body = await buffer(request);
+    let wrong;
+    try {
+      for (const secret of made.secrets) new Webhook(secret).verify(body, headers);
+    } catch (error) {
+      wrong = error;
+    }
+    requests.push({ headers, body, wrong });
+    response.writeHead(wrong ? 401 : 200, { 'content-type': 'application/json' });
+    response.end(wrong ? '' : '{"status":"completed"}');
+  }).listen(0, '127.0.0.1');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, 'listening');
+  made.url = `http://127.0.0.1:${server.address().port}/`;
+  return made;
+}
+
+test('Standard Webhooks verifies what a server signs', async (t) => {
+  const { Webhook } = edge('standardwebhooks');
+  const client = await sender(t);
+  const endpoint = await receiver(t, Webhook);
+  const settings = { endpoint: endpoint.url, job_types: ['t'], queues: ['q'] };
+  const refused = (secret, body, headers) =>
+    assert.throws(() => new Webhook(secret).verify(body, headers), /No matching signature/);
+  const changed = (body, from, to) => Buffer.from(body.toString().replace(from, to));
+
+  const registered = await client.createPushEndpoint(settings);
+  const old = registered.config.signing_secret;
+  endpoint.secrets = [old];
+  let enqueued = await client.enqueue('t', ['ada'], { queue: 'q' });
+  let { body, headers } = await endpoint.next();
+  const delivered = new Webhook(old).verify(body, headers);
+  assert.deepEqual([delivered.job.id, delivered.job.args], [enqueued.id, ['ada']]);
+  await inState(client, enqueued.id, 'completed');
+
+  const rotated = (await client.rotatePushSecret(registered.id)).config.signing_secret;
+  refused(old, changed(body, 'ada', 'adb'), headers);
+  refused(rotated, body, headers);
+
+  // For a day requests are signed with both, so that a function may take the new secret later than the server.
+  endpoint.secrets = [old, rotated];
+  enqueued = await client.enqueue('t', ['bob'], { queue: 'q' });
+  ({ body, headers } = await endpoint.next());
+  for (const secret of endpoint.secrets) {
+    assert.equal(new Webhook(secret).verify(body, headers).job.id, enqueued.id);
+    refused(secret, changed(body, 'bob', 'bop'), headers);
+  }
+  await inState(client, enqueued.id, 'completed');
 });
 
 test('secrets come from the environment', async (t) => {

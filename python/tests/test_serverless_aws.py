@@ -433,8 +433,9 @@ def test_from_the_server_through_sqs_and_lambda_and_back(
         ojs_client.enqueue("email.send", [to])
     jobs = fetch(ojs_client, 3)
     for one in jobs:
-        # As an endpoint `sqs:` sends them: the train is the message group, the job's id the id of deduplication.
-        ordered = {"MessageGroupId": "train", "MessageDeduplicationId": one["id"]} if fifo else {}
+        # As an endpoint `sqs:` sends them: the train is the message group, and the id of deduplication `<job>.<lease>`.
+        deduplication = f"{one['id']}.{one['lease_token']}"
+        ordered = {"MessageGroupId": "train", "MessageDeduplicationId": deduplication} if fifo else {}
         sqs.send_message(QueueUrl=made, MessageBody=json.dumps(one), **ordered)
     source = EventSource(sqs, made, function(OJS_URL=ojs_server), arn)
     states = lambda: [ojs_client.get_job(one["id"]).state for one in jobs]  # noqa: E731

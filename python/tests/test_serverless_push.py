@@ -6,15 +6,21 @@ import asyncio
 import datetime
 import io
 import json
+import os
+import queue
+import subprocess
 import threading
-from typing import Any, Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Callable, Iterator
 
 import flask
 import pytest
 from fastapi import FastAPI, Request, Response
 from fastapi.testclient import TestClient
 from serverless_support import NOW, SECRET, fetch, job, pushed, signed
-from standardwebhooks.webhooks import Webhook
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+from support import PATIENCE, in_state
 
 import openjobspec as ojs
 from openjobspec import serverless
@@ -214,6 +220,102 @@ def test_standard_webhooks_signs_what_we_verify() -> None:
     }
     assert endpoint(signing_secret=STANDARD).answer("POST", headers, BODY).status == 200
     assert endpoint(signing_secret=STANDARD).answer("POST", {**headers, "webhook-id": "del_2"}, BODY).status == 401
+
+
+class Endpoint:
+    """An endpoint that checks requests with the library of Standard Webhooks alone, with each of its secrets."""
+
+    def __init__(self) -> None:
+        self.secrets: list[str] = []
+        requests: queue.SimpleQueue[tuple[dict[str, str], bytes, Exception | None]] = queue.SimpleQueue()
+        outer = self
+
+        class Receiver(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                headers, wrong = dict(self.headers.items()), None
+                try:
+                    for secret in outer.secrets:
+                        Webhook(secret).verify(body, headers)
+                except Exception as error:
+                    wrong = error
+                requests.put((headers, body, wrong))
+                answer = b"" if wrong else b'{"status":"completed"}'
+                self.send_response(401 if wrong else 200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *args: Any) -> None:
+                pass
+
+        self._requests = requests
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def next(self) -> tuple[dict[str, str], bytes]:
+        """Headers and body of the next request, which was signed with all secrets."""
+        headers, body, wrong = self._requests.get(timeout=PATIENCE)
+        if wrong is not None:
+            raise wrong
+        return headers, body
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Endpoint]:
+    made = Endpoint()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def sender(tmp_path: Path) -> Iterator[ojs.Client]:
+    """A client of `ojs server`, because a server of this package sends nothing to addresses of this machine."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).resolve().parents[2] / "target"))
+    binary = os.environ.get("OJS_BIN") or target / "release" / "ojs"
+    command = [binary, "server", "--store", f"sqlite:{tmp_path}/jobs.db", "--listen", "127.0.0.1:0"]
+    command += ["--webhook-allow", "127.0.0.1", "--log-level", "error"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline().strip()
+            assert line.startswith("listening on http://127.0.0.1:"), line
+            with ojs.Client(line.removeprefix("listening on ")) as client:
+                yield client
+        finally:
+            process.kill()
+
+
+def test_standard_webhooks_verifies_what_a_server_signs(sender: ojs.Client, receiver: Endpoint) -> None:
+    registered = sender.create_push_endpoint({"endpoint": receiver.url, "job_types": ["t"], "queues": ["q"]})
+    old = registered["config"]["signing_secret"]
+    receiver.secrets = [old]
+    job = sender.enqueue("t", ["ada"], queue="q")
+    headers, body = receiver.next()
+    delivered = Webhook(old).verify(body, headers)
+    assert (delivered["job"]["id"], delivered["job"]["args"]) == (job.id, ["ada"])
+    in_state(sender, job.id, "completed")
+
+    new = sender.rotate_push_secret(registered["id"])["config"]["signing_secret"]
+    for secret, changed in ((old, body.replace(b"ada", b"adb")), (new, body)):
+        with pytest.raises(WebhookVerificationError, match="No matching signature"):
+            Webhook(secret).verify(changed, headers)
+
+    # For a day requests are signed with both, so that a function may take the new secret later than the server.
+    receiver.secrets = [old, new]
+    job = sender.enqueue("t", ["bob"], queue="q")
+    headers, body = receiver.next()
+    for secret in (old, new):
+        assert Webhook(secret).verify(body, headers)["job"]["id"] == job.id
+        with pytest.raises(WebhookVerificationError, match="No matching signature"):
+            Webhook(secret).verify(body.replace(b"bob", b"bop"), headers)
+    in_state(sender, job.id, "completed")
 
 
 def test_flask_passes_deliveries_on() -> None:

@@ -4,6 +4,7 @@ event source, and the handlers of the Python and the Node.js package behind it."
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import Any, Callable, Iterator
@@ -14,7 +15,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents
 
 from queues import Amazon, NodeFunction, OjsServer  # noqa: E402
 from serverless_support import EventSource, LambdaFunction  # noqa: E402
-from support import eventually, in_state  # noqa: E402
+from support import PATIENCE, eventually, in_state  # noqa: E402
 
 import openjobspec as ojs  # noqa: E402
 
@@ -31,6 +32,45 @@ def send_email(ctx, to):
 
 lambda_handler = handler
 """
+
+
+#: Says that it has begun a job, and never ends it.
+ENDLESS = """
+import os, pathlib, threading
+from openjobspec import serverless
+
+handler = serverless.LambdaHandler()
+
+@handler.register("email.send")
+def send_email(ctx, to):
+    pathlib.Path(os.environ["BEGAN"]).write_text(ctx.id)
+    threading.Event().wait()
+
+lambda_handler = handler
+"""
+
+
+class Killed(Exception):
+    """The process of a function was killed in the middle of an invocation."""
+
+
+class KilledFunction(LambdaFunction):
+    """A function whose process is killed while its handler runs."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        folder.mkdir()
+        self._began = folder / "began"
+        super().__init__(folder, ENDLESS, BEGAN=str(self._began), **environment)
+
+    def invoke(self, event: Any) -> Any:
+        self._events.put(("request-1", json.dumps(event).encode()))
+        began = eventually(lambda: self._process.poll() is not None or self._began.exists() and self._began.read_text())
+        self._process.kill()
+        code = self._process.wait(PATIENCE)
+        assert began == json.loads(event["Records"][0]["body"])["id"], self._process.communicate()[0]
+        assert code == -signal.SIGKILL
+        assert self._answers.empty(), "it has not answered"
+        raise Killed
 
 
 @pytest.fixture
@@ -79,6 +119,24 @@ def messages(amazon: Amazon, url: str) -> int:
 def arrived(amazon: Amazon, url: str, count: int) -> None:
     """Waits until so many messages are in a queue."""
     eventually(lambda: messages(amazon, url) >= count)
+
+
+def killed_in_the_middle(amazon: Amazon, url: str, arn: str, server: OjsServer, folder: Path) -> None:
+    """Passes the message of a queue on to a function that is killed while it runs the job."""
+    function = KilledFunction(folder, OJS_URL=server.url)
+    try:
+        with pytest.raises(Killed):
+            EventSource(amazon.client("sqs"), url, function, arn).poll()
+    finally:
+        function.close()
+
+
+def redrive(amazon: Amazon, dead: str, url: str) -> None:
+    """Moves a message from a dead letter queue back, as StartMessageMoveTask does, which moto does not have."""
+    sqs = amazon.client("sqs")
+    (lost,) = sqs.receive_message(QueueUrl=dead, MessageAttributeNames=["All"])["Messages"]
+    sqs.send_message(QueueUrl=url, MessageBody=lost["Body"], MessageAttributes=lost.get("MessageAttributes", {}))
+    sqs.delete_message(QueueUrl=dead, ReceiptHandle=lost["ReceiptHandle"])
 
 
 def drain(source: EventSource, done: Callable[[], bool]) -> None:
@@ -143,43 +201,43 @@ def test_a_job_that_is_tried_again_at_once_is_another_message_of_a_fifo_queue(
 
 
 def test_a_message_that_is_given_up_goes_to_the_dead_letter_queue_and_the_lease_keeps_the_job(
-    amazon: Amazon, client: ojs.Client
+    amazon: Amazon, client: ojs.Client, server: OjsServer, function: Any, tmp_path: Path
 ) -> None:
     dead, dead_arn = amazon.queue("ojs-dlq")
     policy = json.dumps({"deadLetterTargetArn": dead_arn, "maxReceiveCount": 1})
-    url, _ = amazon.queue("ojs", RedrivePolicy=policy)
+    url, arn = amazon.queue("ojs", RedrivePolicy=policy, VisibilityTimeout="1")
     register(client, url)
     job = client.enqueue("email.send", ["ada"])
     arrived(amazon, url, 1)
     sqs = amazon.client("sqs")
-    # A function that dies in the middle of its run: the message is received, and never deleted.
-    (taken,) = sqs.receive_message(QueueUrl=url)["Messages"]
-    sqs.change_message_visibility(QueueUrl=url, ReceiptHandle=taken["ReceiptHandle"], VisibilityTimeout=0)
+    killed_in_the_middle(amazon, url, arn, server, tmp_path / "killed")
+    # SQS gives the message up instead of handing it out a second time.
     eventually(lambda: not sqs.receive_message(QueueUrl=url).get("Messages") and messages(amazon, dead) == 1)
     assert client.get_job(job.id).state == "active", "the server has not lost it: its lease decides"
     # Redrive: the message comes back, and the function runs the job under the lease that still holds.
-    (again,) = sqs.receive_message(QueueUrl=dead)["Messages"]
-    assert json.loads(again["Body"])["id"] == job.id
+    redrive(amazon, dead, url)
+    drain(EventSource(sqs, url, function, arn), lambda: client.get_job(job.id).state == "completed")
+    assert client.wait_for_result(job.id).result["sent"] == 3
+    assert client.get_job(job.id).attempt == 1
+    assert (messages(amazon, url), messages(amazon, dead)) == (0, 0)
 
 
 def test_a_function_that_is_killed_in_the_middle_runs_the_job_again(
-    amazon: Amazon, client: ojs.Client, server: OjsServer, tmp_path: Path
+    amazon: Amazon, client: ojs.Client, server: OjsServer, function: Any, tmp_path: Path
 ) -> None:
-    url, arn = amazon.queue("ojs")
+    # SQS makes a message visible again when nobody has deleted it for so long.
+    url, arn = amazon.queue("ojs", VisibilityTimeout="1")
     register(client, url)
     job = client.enqueue("email.send", ["ada"])
     arrived(amazon, url, 1)
     sqs = amazon.client("sqs")
-    (taken,) = sqs.receive_message(QueueUrl=url)["Messages"]
-    assert json.loads(taken["Body"])["id"] == job.id
-    # The process ends here, and SQS makes the message visible again.
-    sqs.change_message_visibility(QueueUrl=url, ReceiptHandle=taken["ReceiptHandle"], VisibilityTimeout=0)
-    function = LambdaFunction(tmp_path, FUNCTION, OJS_URL=server.url)
-    try:
-        drain(EventSource(sqs, url, function, arn), lambda: client.get_job(job.id).state == "completed")
-    finally:
-        function.close()
+    killed_in_the_middle(amazon, url, arn, server, tmp_path / "killed")
+    assert client.get_job(job.id).state == "active", "nobody has settled it"
+    assert messages(amazon, url) == 1, "nobody has deleted its message"
+    drain(EventSource(sqs, url, function, arn), lambda: client.get_job(job.id).state == "completed")
+    assert client.wait_for_result(job.id).result["sent"] == 3
     assert client.get_job(job.id).attempt == 1, "the lease held, so it is the same attempt"
+    assert messages(amazon, url) == 0
 
 
 def test_a_server_that_is_killed_after_sending_takes_the_outcome_when_it_is_back(

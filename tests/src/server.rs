@@ -172,10 +172,21 @@ impl ServerProcess {
     /// The most memory that it has had so far, in bytes. Linux tells it.
     #[must_use]
     pub fn peak_memory(&self) -> u64 {
+        let peak = self.told("VmHWM:");
+        peak.trim_end_matches(" kB").parse::<u64>().expect("a number of kibibytes") << 10
+    }
+
+    /// The threads that it has now. Linux tells it.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.told("Threads:").parse().expect("a number")
+    }
+
+    /// What Linux tells of its process under a name.
+    fn told(&self, name: &str) -> String {
         let pid = self.child.id().expect("the server runs");
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("the system tells of its processes");
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the peak of its memory");
-        peak.trim().trim_end_matches(" kB").parse::<u64>().expect("a number of kibibytes") << 10
+        status.lines().find_map(|line| line.strip_prefix(name)).expect("a line with this name").trim().to_owned()
     }
 
     /// A new connection.

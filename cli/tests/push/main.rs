@@ -86,3 +86,22 @@ async fn the_answer_to_a_call_counts_after_the_server_was_killed_in_the_middle_o
     assert_eq!(state(&server, &job).await, "completed");
     assert!(!endpoint.has_more(), "it was sent once");
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn deliveries_that_wait_take_no_threads() {
+    const AT_A_TIME: usize = 200;
+    let server = ServerProcess::start("memory", &ALLOW).await;
+    let mut endpoint = Endpoint::new(vec![Reply::Hang]).await;
+    let most = AT_A_TIME.to_string();
+    says(&server, &["push", "add", &endpoint.url(), "t", "--max-concurrency", &most]).await;
+    let mut wire = server.connect().await;
+    for _ in 0..AT_A_TIME {
+        wire.post("/jobs", &json!({"type": "t", "args": []})).await.expect(201);
+    }
+    for _ in 0..AT_A_TIME {
+        endpoint.next().await;
+    }
+    let threads = server.threads();
+    assert!(threads < AT_A_TIME / 4, "{threads} threads beside {AT_A_TIME} calls under way");
+}

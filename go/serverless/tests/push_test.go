@@ -199,7 +199,7 @@ func TestADeliveryThatArrivesWhileItRunsWaitsForItsAnswer(t *testing.T) {
 	}
 }
 
-// The library of Standard Webhooks signs what we verify, and verifies what the server signs by the same rules.
+// The library of Standard Webhooks signs what we verify, and verifies what it signed itself.
 func TestTheLibraryOfStandardWebhooksAgrees(t *testing.T) {
 	theirs, err := webhooks.NewWebhook(secret)
 	must(t, err)

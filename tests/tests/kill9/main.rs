@@ -12,15 +12,21 @@
 //! Trains have rounds of their own, with workers that are processes and are killed as well; operators cancel, hold and
 //! advance meanwhile: no job overtakes another one of its train or runs beside it, and none is stuck.
 //!
+//! A node that is killed while its jobs are at an endpoint of push delivery has a test of its own.
+//!
 //! `OJS_FAULT_TRAINS`, `OJS_FAULT_CARS` and `OJS_FAULT_TRAIN_ROUNDS` are the size of those.
 //!
 //! `OJS_FAULT_ROUNDS`, `OJS_FAULT_JOBS`, `OJS_FAULT_NODE_ROUNDS`, `OJS_FAULT_NODE_JOBS`, `OJS_FAULT_NODE_SECONDS` (a kill every few seconds for so long instead of a few at the
 //! beginning) and `OJS_FAULT_SEED` change the size and repeat a plan (the plan: sizes, outcomes and the times of
 //! the kills; how the operating system schedules the processes is its own affair).
 mod client_log;
+#[allow(dead_code, reason = "each file of tests uses a part of it")]
+#[path = "../../../core/engine/tests/store/endpoint.rs"]
+mod endpoint;
 mod host;
 mod operator;
 mod producer;
+mod push;
 mod round;
 mod stuck;
 mod train_log;

@@ -2,6 +2,7 @@
 //! that change their meaning, clocks that differ.
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ojs_engine::Engine;
 use ojs_engine::outgoing::{Names, Resolving};
@@ -9,7 +10,7 @@ use ojs_model::JobState;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::endpoint::{Endpoint, Reply};
+use crate::endpoint::{Endpoint, PATIENCE, Reply};
 use crate::nodes::{advance_together, second_node};
 use crate::push::{SECRET, all_completed, completed, completed_in_all, created, ends, next, patch, register, shown};
 use crate::streams::Listener;
@@ -21,6 +22,7 @@ crate::on_every_store!(
     a_second_answer_changes_nothing,
     five_failures_open_the_breaker_and_the_jobs_can_be_fetched,
     a_wrong_address_disables_the_endpoint_until_it_is_changed,
+    a_wrong_key_costs_one_job_also_when_many_are_on_their_way,
     private_targets_are_refused_also_when_a_name_changes_its_meaning,
     a_name_that_means_this_machine_from_the_second_look_up_on_is_refused_then,
     a_receiver_whose_clock_is_off_refuses_and_the_reason_is_shown,
@@ -165,6 +167,32 @@ async fn a_wrong_address_disables_the_endpoint_until_it_is_changed(b: Bench) {
     patch(&b, &id, json!({"active": true})).await;
     endpoint.next().await;
     all_completed(&mut ends, 1).await;
+}
+
+/// An endpoint whose clock is off by ten minutes answers 401 to each of them.
+async fn a_wrong_key_costs_one_job_also_when_many_are_on_their_way(b: Bench) {
+    let answers: Vec<Arc<Notify>> = (0..10).map(|_| Arc::default()).collect();
+    let held = answers.iter().map(|go_on| Reply::Held(Arc::clone(go_on), 401));
+    let mut endpoint = Endpoint::new(held.chain([completed()]).collect()).await;
+    for _ in &answers {
+        b.job().await;
+    }
+    let id = register(&b, &endpoint.url(), json!({"max_concurrency": answers.len()})).await;
+    let mut ends = ends(&b).await;
+    for _ in &answers {
+        endpoint.next().await;
+    }
+    answers.iter().for_each(|go_on| go_on.notify_one());
+    assert_eq!([next(&mut ends).await.0, next(&mut ends).await.0], ["push.endpoint.disabled", "job.discarded"]);
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while b.counts("q").await[JobState::Active as usize] > 0 {
+        assert!(tokio::time::Instant::now() < deadline, "{:?}", b.counts("q").await);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let counts = b.counts("q").await;
+    assert_eq!((counts[JobState::Available as usize], counts[JobState::Discarded as usize]), (9, 1), "{counts:?}");
+    patch(&b, &id, json!({"active": true})).await;
+    all_completed(&mut ends, 9).await;
 }
 
 /// A name that means another address each time it is asked for; in the end, this machine.

@@ -18,6 +18,7 @@ crate::on_every_store!(
     cars_of_a_train_are_sent_one_after_the_other,
     a_concurrency_key_holds_for_push,
     jobs_that_a_key_holds_back_take_no_room,
+    a_rate_holds_for_push,
     a_suspended_tenant_is_sent_nothing,
     a_paused_queue_and_maintenance_send_nothing,
     jobs_of_all_versions_are_sent,
@@ -178,6 +179,26 @@ async fn jobs_that_a_key_holds_back_take_no_room(b: Bench) {
         sent.push(endpoint.next().await.header("x-ojs-job-id").to_owned());
     }
     assert!(others.iter().all(|job| sent.contains(&job.to_string())), "{sent:?}");
+}
+
+async fn a_rate_holds_for_push(b: Bench) {
+    let mut endpoint = Endpoint::new(vec![completed()]).await;
+    let mut ends = ends(&b).await;
+    register(&b, &endpoint.url(), json!({"max_concurrency": 3})).await;
+    let job = r#"{"type":"t","args":[],"options":{"queue":"q","rate_limit":{"key":"k","rate":{"limit":1,"period":"PT10S"}}}}"#;
+    for _ in 0..2 {
+        b.enqueue(job).await;
+    }
+    endpoint.next().await;
+    all_completed(&mut ends, 1).await;
+    // A job without the key shows that the queue was looked at meanwhile.
+    let other = b.job().await;
+    assert_eq!(endpoint.next().await.header("x-ojs-job-id"), other.to_string());
+    all_completed(&mut ends, 1).await;
+    assert!(!endpoint.has_more(), "the window is full");
+    b.advance(seconds(11)).await;
+    endpoint.next().await;
+    all_completed(&mut ends, 1).await;
 }
 
 async fn a_suspended_tenant_is_sent_nothing(b: Bench) {

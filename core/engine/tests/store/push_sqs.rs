@@ -1,6 +1,5 @@
 //! Queues of Amazon SQS as endpoints: the requests on the wire, what answers mean, and what becomes of lost messages.
-//! The queue is a server of the test that answers in the published form; python/tests/test_sqs_target.py has a real
-//! one.
+//! The queue is a server of the test that answers in the published form; tests/sqs/test_target.py has a real one.
 use ojs_engine::outgoing::{AwsAccessKey, AwsOptions};
 use ojs_model::JobState;
 use serde_json::{Value, json};

@@ -35,6 +35,8 @@ pub(crate) struct ClaimDeliveries {
     pub(crate) count: usize,
     /// As many as the endpoints have room for, as far as the node knows.
     pub(crate) room: usize,
+    /// So many more deliveries the node has room for; endpoints share them.
+    pub(crate) spare: usize,
     /// The places of endpoints that have room although the node holds them for full: jobs of theirs have just ended.
     pub(crate) freed: BTreeSet<usize>,
     /// The time by which the node knows which endpoints have room.
@@ -61,7 +63,7 @@ impl Command for ClaimDeliveries {
 
     fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<Claimed> {
         let now = transaction.now;
-        let mut chooser = Chooser::new(&self.line);
+        let mut chooser = Chooser::new(&self.line, self.spare);
         let mut jobs = Vec::new();
         transaction.retry_at = None;
         if transaction.tables.maintenance()?.is_none()
@@ -124,6 +126,7 @@ struct Gate {
 /// Chooses an endpoint for each job.
 struct Chooser<'l> {
     line: &'l Line,
+    spare: usize,
     strides: Strides,
     choices: Vec<Choice>,
     /// The place that was chosen last, and how it was chosen among several.
@@ -170,8 +173,8 @@ impl Assign for Chooser<'_> {
 }
 
 impl<'l> Chooser<'l> {
-    fn new(line: &'l Line) -> Self {
-        Self { line, strides: line.strides().clone(), choices: Vec::new(), latest: None, gates: HashMap::new() }
+    fn new(line: &'l Line, spare: usize) -> Self {
+        Self { line, spare, strides: line.strides().clone(), choices: Vec::new(), latest: None, gates: HashMap::new() }
     }
 
     /// Whether an endpoint takes jobs that it was not asked about yet, or has room for more.
@@ -203,7 +206,7 @@ impl<'l> Chooser<'l> {
             Room::Probe => (1, None),
             Room::Free => {
                 let held = tables.count(&Selection::HeldBy { worker: worker.num }, most)?;
-                let free = most.saturating_sub(held);
+                let free = most.saturating_sub(held).min(target.share(self.spare));
                 (free, (free == 0).then_some(Shut::Full))
             }
         };
@@ -284,8 +287,8 @@ mod tests {
     fn jobs_behind_the_first_ones_are_read_for_endpoints_that_may_have_room() {
         let target = || Arc::new(Target::new(blank(Secret::default(), Timestamp::from_millis(1))));
         let line = Arc::new(Line::new("q", vec![target(), target()]));
-        let claim = ClaimDeliveries { line: Arc::clone(&line), count: 9, room: 1, freed: BTreeSet::new(), now: 0 };
-        let mut chooser = Chooser::new(&line);
+        let claim = ClaimDeliveries { line: Arc::clone(&line), count: 9, room: 1, spare: 9, freed: BTreeSet::new(), now: 0 };
+        let mut chooser = Chooser::new(&line, 9);
         assert!(chooser.may_have_room(&claim), "none was asked");
         chooser.gates.insert(0, gate(0));
         assert!(chooser.may_have_room(&claim), "one was not asked");
@@ -298,7 +301,7 @@ mod tests {
     #[test]
     fn a_job_that_is_held_back_takes_no_room() {
         let line = Arc::new(Line::new("q", Vec::new()));
-        let mut chooser = Chooser::new(&line);
+        let mut chooser = Chooser::new(&line, 9);
         chooser.gates.insert(0, gate(1));
         let free = |chooser: &Chooser<'_>| chooser.gates[&0].as_ref().unwrap().free;
         chooser.latest = Some((0, None));

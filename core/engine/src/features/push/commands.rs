@@ -96,7 +96,8 @@ impl Command for DeleteEndpoint {
     }
 }
 
-/// Notes what a delivery says about its endpoint.
+/// Notes what a delivery says about its endpoint. Replies whether the endpoint had been disabled before: another
+/// delivery, which was under way at the same time, has shown that its address or key is wrong.
 #[derive(Debug)]
 pub(crate) struct NoteDelivery {
     /// The endpoint as it was when the delivery was claimed.
@@ -106,16 +107,17 @@ pub(crate) struct NoteDelivery {
 }
 
 impl Command for NoteDelivery {
-    type Reply = ();
+    type Reply = bool;
 
-    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<()> {
-        let Some(before) = transaction.tables.endpoint(self.id, Read::Held)? else { return Ok(()) };
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<bool> {
+        let Some(before) = transaction.tables.endpoint(self.id, Read::Held)? else { return Ok(false) };
+        let was_disabled = before.disabled_at > 0;
         let mut row = before.clone();
         let change = row.note(&self.note, transaction.now.as_millis());
         if row != before {
             transaction.tables.put_endpoint(&row)?;
         }
-        let Some(change) = change else { return Ok(()) };
+        let Some(change) = change else { return Ok(was_disabled) };
         let name = match change {
             Change::Opened => "push.endpoint.opened",
             Change::Closed => "push.endpoint.closed",
@@ -125,7 +127,7 @@ impl Command for NoteDelivery {
         json::push_text(&mut extra, "endpoint_id", &wire_id(row.id));
         json::push_text(&mut extra, "reason", &self.note.reason);
         transaction.journal.other(name, transaction.now, &wire_id(row.id), &extra);
-        Ok(())
+        Ok(was_disabled)
     }
 
     /// What a crash takes away, the next delivery shows again.

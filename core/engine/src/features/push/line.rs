@@ -103,6 +103,12 @@ impl Target {
         most.saturating_sub(self.sending.load(Ordering::SeqCst))
     }
 
+    /// The most jobs that it may add where the node has room for `spare` more: so many that it has no more than it
+    /// leaves. Endpoints that do not answer cannot take the whole node, and those that come later find room.
+    pub(crate) fn share(&self, spare: usize) -> usize {
+        spare.saturating_sub(self.sending.load(Ordering::SeqCst)).div_ceil(2)
+    }
+
     /// One of its jobs has ended, and no other has taken its place: claims that found it full look again.
     pub(crate) fn has_room(&self) {
         self.ended.fetch_add(1, Ordering::SeqCst);
@@ -272,15 +278,15 @@ impl Line {
         types
     }
 
-    /// The most jobs that a claim can place. Rules may leave the first jobs of the line to endpoints without room, so
-    /// there is no such bound beside rules.
-    pub(crate) fn room(&self, now: i64) -> usize {
+    /// The most jobs that a claim can place where the node has room for `spare` more. Rules may leave the first jobs of
+    /// the line to endpoints without room, so there is no such bound beside rules.
+    pub(crate) fn room(&self, now: i64, spare: usize) -> usize {
         let open = || self.targets.iter().filter(|target| target.is_open(now));
         if open().any(|target| !target.routing.is_empty()) {
             return usize::MAX;
         }
         // A claim of one job shows that an endpoint is full also when this node sends as much as it takes.
-        open().fold(0_usize, |room, target| room.saturating_add(target.free())).max(1)
+        open().fold(0_usize, |room, target| room.saturating_add(target.free().min(target.share(spare)))).max(1)
     }
 
     /// How long it is until an endpoint may take jobs, when none does now.
@@ -410,20 +416,43 @@ mod tests {
         let most = usize::try_from(line.targets[0].row.max_concurrency).unwrap();
         let permits = Arc::new(tokio::sync::Semaphore::new(2 * most));
         let taken = async |jobs: usize| Arc::clone(&permits).acquire_many_owned(u32::try_from(jobs).unwrap()).await.unwrap();
-        assert_eq!(line.room(0), 2 * most);
+        assert_eq!(line.room(0, usize::MAX), 2 * most);
         let mut flight = Flight::new(&line, 0, taken(most).await).unwrap();
         let one = flight.split().unwrap();
-        assert_eq!(line.room(0), most);
+        assert_eq!(line.room(0, usize::MAX), most);
         drop(one);
-        assert_eq!(line.room(0), most + 1);
+        assert_eq!(line.room(0, usize::MAX), most + 1);
         let other = Flight::new(&line, 1, taken(most).await).unwrap();
         assert!(line.targets[0].shut(Shut::Full, 0, 0));
-        assert_eq!(line.room(0), 1, "a claim of one job finds out");
+        assert_eq!(line.room(0, usize::MAX), 1, "a claim of one job finds out");
         drop((flight, other));
-        assert_eq!((line.room(0), permits.available_permits()), (most, 2 * most), "the first one is still shut");
+        assert_eq!((line.room(0, usize::MAX), permits.available_permits()), (most, 2 * most), "the first one is still shut");
         let rules = r#"{"rules":[{"match":{"job_type":"x"},"weight":0}]}"#.to_owned();
         let row = EndpointRow { routing: rules, ..target("c").row.clone() };
-        assert_eq!(Line::new("q", vec![target("a"), Arc::new(Target::new(row))]).room(0), usize::MAX);
+        assert_eq!(Line::new("q", vec![target("a"), Arc::new(Target::new(row))]).room(0, usize::MAX), usize::MAX);
+    }
+
+    #[tokio::test]
+    async fn endpoints_that_do_not_answer_leave_room_for_others() {
+        let line = Arc::new(Line::new("q", (0..4).map(|_| target("a")).collect()));
+        let node = Arc::new(tokio::sync::Semaphore::new(1_000));
+        let (mut flights, mut held) = (Vec::new(), Vec::new());
+        for (place, target) in line.targets.iter().enumerate() {
+            let mut taken = 0;
+            loop {
+                let share = target.share(node.available_permits());
+                if share == 0 {
+                    break;
+                }
+                let permits = Arc::clone(&node).try_acquire_many_owned(u32::try_from(share).unwrap()).unwrap();
+                flights.push(Flight::new(&line, place, permits).unwrap());
+                taken += share;
+            }
+            held.push(taken);
+        }
+        assert_eq!((held, node.available_permits()), (vec![500, 250, 125, 63], 62), "no more than is left at that time");
+        flights.clear();
+        assert_eq!(line.targets[0].share(1), 1, "the last place is for one that has none");
     }
 
     #[test]

@@ -204,8 +204,10 @@ impl Sender {
             permits.merge(more);
         }
         let asked = Asked::now(line, now);
-        let (count, room) = (permits.num_permits(), line.room(now));
-        let claim = ClaimDeliveries { line: Arc::clone(line), count, room, freed: BTreeSet::new(), now };
+        let count = permits.num_permits();
+        let spare = self.permits.available_permits() + count;
+        let room = line.room(now, spare);
+        let claim = ClaimDeliveries { line: Arc::clone(line), count, room, spare, freed: BTreeSet::new(), now };
         let claimed = self.store()?.execute(claim).await?;
         let pause = claimed.next_at.map(|at| Duration::from_millis(Timestamp::from_millis(at).millis_since(claimed.now)));
         if self.take(line, claimed, &asked, permits) {
@@ -269,7 +271,7 @@ impl Sender {
         let Judgement { fates, note } = Judgement::of(&came, batch.deliveries.len());
         tracing::debug!(messages = fates.len(), status = note.status, reason = note.reason, "push: a batch for a queue");
         if let Some(first) = batch.deliveries.first() {
-            self.note(&flight.target, first, note).await;
+            let _ = self.note(&flight.target, first, note).await;
         }
         let mut ended = Vec::new();
         for (delivery, fate) in batch.deliveries.iter().zip(fates) {
@@ -287,7 +289,7 @@ impl Sender {
     async fn deliver(self: Arc<Self>, flight: Flight, delivery: Delivery) {
         let began = Instant::now();
         let came = self.parts.outgoing.post(delivery.post()).await;
-        let Verdict { outcome, note } = Verdict::of(&came, delivery.endpoint.retry_429);
+        let Verdict { mut outcome, note } = Verdict::of(&came, delivery.endpoint.retry_429);
         let word = match (&outcome, &note.sign) {
             (Outcome::Ack(_), _) => "completed",
             (_, Sign::Answered) => "failed",
@@ -295,26 +297,33 @@ impl Sender {
         };
         tracing::debug!(delivery = delivery.id(), status = note.status, outcome = word, reason = note.reason, "push");
         lock(&self.parts.metrics.push).add(word, began.elapsed());
-        self.note(&flight.target, &delivery, note).await;
+        let is_refused = note.sign == Sign::Refused;
+        if self.note(&flight.target, &delivery, note).await && is_refused {
+            // One job has shown that the endpoint cannot be used. Those that were on their way with it go back.
+            outcome = Outcome::Release(0);
+        }
         let ended = Ended::new(&delivery.job.row, outcome, flight);
         self.outcomes.write(vec![ended], &self).await;
     }
 
-    /// Notes what the delivery says about its endpoint, unless that is known.
-    async fn note(&self, target: &Target, delivery: &Delivery, note: Note) {
+    /// Notes what the delivery says about its endpoint, unless that is known. Returns whether the endpoint had been
+    /// disabled before.
+    async fn note(&self, target: &Target, delivery: &Delivery, note: Note) -> bool {
         let (is_answer, endpoint) = (note.sign == Sign::Answered, &delivery.endpoint);
         let was_troubled = target.troubled.load(Ordering::SeqCst) || endpoint.failures > 0 || endpoint.opened_at > 0;
         if is_answer && !was_troubled {
-            return;
+            return false;
         }
-        let Ok(store) = self.store() else { return };
-        match store.execute(NoteDelivery { id: endpoint.id, note }).await {
-            Ok(()) => target.troubled.store(!is_answer, Ordering::SeqCst),
+        let Ok(store) = self.store() else { return false };
+        let noted = store.execute(NoteDelivery { id: endpoint.id, note }).await;
+        match &noted {
+            Ok(_) => target.troubled.store(!is_answer, Ordering::SeqCst),
             Err(refusal) => tracing::warn!(?refusal, "push: what an endpoint answered could not be noted"),
         }
         if is_answer {
             target.reopen();
         }
+        noted.unwrap_or(false)
     }
 }
 

@@ -102,7 +102,8 @@ impl Freed {
     /// As many jobs as end.
     pub(super) fn claim(&self, now: i64) -> ClaimDeliveries {
         let (count, freed) = (self.jobs, self.places.clone());
-        ClaimDeliveries { line: Arc::clone(&self.line), count, room: count, freed, now }
+        // They take the places of jobs that end, so the endpoint takes no more of the node.
+        ClaimDeliveries { line: Arc::clone(&self.line), count, room: count, spare: usize::MAX, freed, now }
     }
 
     /// Takes the permits of its flights, which have ended, for the jobs that were claimed; leaves the other flights.
