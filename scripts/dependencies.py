@@ -57,7 +57,7 @@ def main() -> int:
     crates += [p for p in more if p["id"] not in {known["id"] for known in crates}]
     # What the tests of the C library want is a package of the system.
     direct |= set(" ".join(re.findall(r"^\s+c\) .*missing\+=\(([^)]*)\)", (ROOT / "scripts" / "setup.sh").read_text(), re.MULTILINE)).split())
-    lists = [ROOT / "python" / f"requirements-{kind}.txt" for kind in ("dev", "emulator")]
+    lists = [ROOT / "python" / f"requirements-{kind}.txt" for kind in ("dev", "sam")]
     lists.append(ROOT / "scripts" / "packages" / "requirements.txt")
     requirements = "\n".join(path.read_text() for path in lists)
     direct |= {match[1] for match in re.finditer(r"^([\w-]+)(?:\[[\w-]+\])?[=<>]", requirements, re.MULTILINE)}

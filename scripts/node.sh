@@ -30,17 +30,18 @@ if ! cmp -s node/package-lock.json "$stamp"; then
   (cd node && npm ci --no-audit --no-fund --silent)
   cp node/package-lock.json "$stamp"
 fi
-# The runtimes that the serverless part is tested in.
+# What is compiled from here on needs the headers of Node.js. They are here.
+headers=$(node -p 'require("node:path").resolve(process.execPath, "../..")')
+[ -e "$headers/include/node/node_api.h" ] && export npm_config_nodedir="$headers"
+# The runtimes that the serverless part is tested in. AWS's is compiled.
 stamp=node/test/edge/node_modules/.lock
 if ! cmp -s node/test/edge/package-lock.json "$stamp"; then
   (cd node/test/edge && npm ci --no-audit --no-fund --silent)
   cp node/test/edge/package-lock.json "$stamp"
 fi
-# The adapters' frameworks and drivers. better-sqlite3 is compiled: its binaries are not in the registry, but the headers of Node.js are here.
+# The adapters' frameworks and drivers. better-sqlite3 is compiled: its binaries are not in the registry.
 stamp=node/adapters/node_modules/.lock
 if ! cmp -s node/adapters/package-lock.json "$stamp"; then
-  headers=$(node -p 'require("node:path").resolve(process.execPath, "../..")')
-  [ -e "$headers/include/node/node_api.h" ] && export npm_config_nodedir="$headers"
   (cd node/adapters && npm_config_build_from_source=true npm ci --no-audit --no-fund --silent)
   cp node/adapters/package-lock.json "$stamp"
 fi

@@ -14,11 +14,12 @@ if ! cmp -s python/requirements-dev.txt "$stamp"; then
     .venv/bin/python -m pip install --quiet --disable-pip-version-check -r python/requirements-dev.txt
     cp python/requirements-dev.txt "$stamp"
 fi
-# Its wheel carries AWS's emulator of Lambda, a program that needs none of the packages that the rest of it does.
-stamp=.venv/.emulator
-if ! cmp -s python/requirements-emulator.txt "$stamp"; then
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r python/requirements-emulator.txt
-    cp python/requirements-emulator.txt "$stamp"
+# AWS's tool for functions, with the emulator of Lambda that its wheel carries. It wants other versions of packages than the tests do.
+stamp=.venv/sam/.requirements
+if ! cmp -s python/requirements-sam.txt "$stamp"; then
+    .venv/bin/python -m venv .venv/sam
+    .venv/sam/bin/python -m pip install --quiet --disable-pip-version-check -r python/requirements-sam.txt
+    cp python/requirements-sam.txt "$stamp"
 fi
 if [ "$(uname -s)" = Linux ]; then
   # cargo itself, not maturin behind pip: the first build takes minutes, and cargo shows how far it is.

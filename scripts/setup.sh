@@ -50,8 +50,9 @@ for package in "$@"; do
   case $package in
     node)
       command -v node >/dev/null || missing+=(nodejs); command -v npm >/dev/null || missing+=(npm)
-      # The adapters' tests compile better-sqlite3.
+      # The adapters' tests compile better-sqlite3, those of functions AWS's runtime client.
       command -v g++ >/dev/null || missing+=(g++)
+      command -v cmake >/dev/null || missing+=(cmake); command -v xz >/dev/null || missing+=(xz-utils)
       node_headers_there || missing+=(libnode-dev) ;;
     ruby)
       command -v ruby >/dev/null || missing+=(ruby)

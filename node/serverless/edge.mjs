@@ -1,17 +1,25 @@
 // Cloudflare Workers and Vercel's edge functions.
 import outcomes from '#core/outcome';
+import { Deadline } from './deadline.mjs';
 import { deliveryOf, read } from './delivery.mjs';
-import { withDefaults } from './handler.mjs';
+import { settingsOf, withDefaults } from './handler.mjs';
 import { PushHandler } from './push.mjs';
 
-/** What Cloudflare allows a consumer of a queue, and Vercel an edge function until it answers, in milliseconds. */
+/**
+ * What Cloudflare allows a request and a consumer of a queue, and Vercel an edge function until it answers, in
+ * milliseconds.
+ */
+const FETCH = 30_000;
 const QUEUE = 15 * 60_000;
 const VERCEL = 25_000;
 
 /** See index.d.mts. */
 export class CloudflareHandler extends PushHandler {
+  #batch;
+
   constructor(worker, settings) {
-    super(...withDefaults({ timeout: QUEUE }, worker, settings));
+    super(...withDefaults({ timeout: FETCH }, worker, settings));
+    this.#batch = (settingsOf(worker, settings) ?? {}).timeout ?? QUEUE;
     // A Worker exports an object whose members are called alone.
     this.fetch = (request, env) => super.fetch(request, env);
     this.queue = (batch, env) => this.#queue(batch, env);
@@ -42,7 +50,7 @@ export class CloudflareHandler extends PushHandler {
       else message.retry();
       return;
     }
-    const outcome = await this.run(whole, { deadline: this.within(), env });
+    const outcome = await this.run(whole, { deadline: new Deadline(this.#batch, this.margin), env });
     const taken = await this.report(whole, outcome, env);
     if (taken || (this.given(env).server === undefined && outcome.kind === outcomes.COMPLETED)) message.ack();
     else message.retry();

@@ -199,7 +199,7 @@ export class AzureHandler extends PushHandler {
 
 /**
  * Cloudflare Workers: `export default { fetch: handler.fetch, queue: handler.queue }`. Settings come from bindings too
- * (`env.OJS_URL` and so on).
+ * (`env.OJS_URL` and so on). A request has 30 seconds and a batch of a queue 15 minutes; `timeout` replaces both.
  */
 export class CloudflareHandler extends PushHandler {
   /** Runs the jobs of a batch, and acknowledges or retries each. */

@@ -8,7 +8,20 @@ import path from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { OJSClient } from '@openjobspec/sdk';
-import { NOW, SECRET, edge, engine, job, lambda, pushed, signed } from './serverless_support.mjs';
+import { CloudflareHandler } from '@openjobspec/sdk/serverless';
+import {
+  NOW,
+  SECRET,
+  clock,
+  edge,
+  engine,
+  failures,
+  job,
+  lambda,
+  pushed,
+  signed,
+  sqsEvent,
+} from './serverless_support.mjs';
 import { eventually } from './support.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -166,6 +179,30 @@ test('a consumer of a queue acknowledges what is done, and what cannot be read',
   );
 });
 
+test('a request to Cloudflare has 30 seconds, a batch of its queues 15 minutes, or what a setting says', async (t) => {
+  const timers = t.mock.method(globalThis, 'setTimeout');
+  /** The seconds after which a run would have been ended. */
+  const limit = async (call) => {
+    timers.mock.resetCalls();
+    await call();
+    return Math.round(Math.max(...timers.mock.calls.map(({ arguments: [, millis] }) => millis)) / 1000);
+  };
+  for (const [settings, request, batch] of [
+    [{}, 25, 895],
+    [{ timeout: 60_000 }, 55, 55],
+  ]) {
+    const handler = new CloudflareHandler({ signingSecret: SECRET, clock, ...settings });
+    handler.register('email.send', async () => {});
+    const body = pushed(job());
+    const delivery = new Request('http://localhost/', { method: 'POST', body, headers: signed(body) });
+    assert.equal(await limit(() => handler.fetch(delivery)), request);
+    const acks = [];
+    const message = { id: 'm1', body: job(), attempts: 1, ack: () => acks.push('m1') };
+    assert.equal(await limit(() => handler.queue({ messages: [message] })), batch);
+    assert.deepEqual(acks, ['m1']);
+  }
+});
+
 test("in the runtime of Vercel's edge functions", async () => {
   const { EdgeRuntime } = edge('edge-runtime');
   const runtime = new EdgeRuntime({ initialCode: bundled(EDGE, 'iife') });
@@ -216,6 +253,23 @@ addEventListener('fetch', (event) => event.respondWith(POST(event.request)));`;
     result: { sent: true },
   });
   assert.equal((await send(runtime, body, {})).status, 401);
+});
+
+const isRunnable = process.platform === 'linux' && Number(process.versions.node.split('.')[0]) >= 20;
+const aws = { skip: isRunnable ? false : "AWS's runtime client is for Linux and Node.js 20 or later" };
+test("events of SQS and of a function's URL through AWS's own runtime client", aws, async (t) => {
+  const source = readFileSync(new URL('../../examples/serverless/node/app.mjs', import.meta.url), 'utf8');
+  const invoke = await lambda(t, source, { env: { OJS_SIGNING_SECRET: SECRET }, isAwsClient: true });
+  const batch = sqsEvent([job('email.send', ['ada@example.com']), job('email.send', ['nobody']), 'no job']);
+  assert.deepEqual(failures(await invoke(batch)), ['m2', 'm3']);
+  const body = pushed(job('email.send', ['ada@example.com']));
+  // Its clock is the true one.
+  const headers = signed(body, SECRET, Math.floor(Date.now() / 1000));
+  const event = { version: '2.0', requestContext: { http: { method: 'POST' } }, headers, body };
+  const { statusCode, body: text } = await invoke(event);
+  assert.deepEqual([statusCode, JSON.parse(text)], [200, { status: 'completed', result: { sent: true } }]);
+  assert.equal((await invoke({ ...event, headers: {} })).statusCode, 401);
+  await assert.rejects(invoke({ source: 'app', detail: {} }), 'an error of the handler is one of the function');
 });
 
 test('the example for Lambda runs', async (t) => {

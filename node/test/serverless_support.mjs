@@ -103,11 +103,21 @@ for (;;) {
   await fetch(\`\${api}/\${id}/\${what}\`, { method: 'POST', body: JSON.stringify(answer) });
 }`;
 
+/** What Lambda says to a function about itself. */
+const ABOUT = {
+  _HANDLER: 'app.handler',
+  AWS_LAMBDA_FUNCTION_NAME: 'ojs-worker',
+  AWS_LAMBDA_FUNCTION_VERSION: '1',
+  AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '128',
+  AWS_LAMBDA_LOG_GROUP_NAME: 'ojs',
+  AWS_LAMBDA_LOG_STREAM_NAME: 'ojs',
+};
+
 /**
  * A function of AWS Lambda in a process of its own, behind a Runtime API of the test's. Resolves to
- * `invoke(event, limit)`, with the function's limit in milliseconds.
+ * `invoke(event, limit)`, with the function's limit in milliseconds. The loop is that above, or AWS's own client.
  */
-export async function lambda(t, source, { env = {} } = {}) {
+export async function lambda(t, source, { env = {}, isAwsClient = false } = {}) {
   const place = mkdtempSync(path.join(tmpdir(), 'ojs-lambda-'));
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(place, 'node_modules'));
   writeFileSync(path.join(place, 'app.mjs'), source);
@@ -124,6 +134,7 @@ export async function lambda(t, source, { env = {} } = {}) {
           'content-type': 'application/json',
           'lambda-runtime-aws-request-id': id,
           'lambda-runtime-deadline-ms': String(Date.now() + limit),
+          'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:eu-west-1:1:function:ojs-worker',
         })
         .end(JSON.stringify(event));
     }
@@ -139,10 +150,16 @@ export async function lambda(t, source, { env = {} } = {}) {
     response.writeHead(202).end();
   }).listen(0, '127.0.0.1');
   await once(api, 'listening');
-  const child = spawn(process.execPath, ['runtime.mjs'], {
+  const child = spawn(process.execPath, [isAwsClient ? edge.resolve('aws-lambda-ric') : 'runtime.mjs'], {
     cwd: place,
     stdio: 'inherit',
-    env: { ...process.env, ...env, AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${api.address().port}` },
+    env: {
+      ...process.env,
+      ...ABOUT,
+      ...env,
+      LAMBDA_TASK_ROOT: place,
+      AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${api.address().port}`,
+    },
   });
   t.after(async () => {
     child.kill('SIGKILL');

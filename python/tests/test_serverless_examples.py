@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 from datetime import datetime
@@ -19,7 +20,8 @@ from serverless_support import NOW, SECRET, LambdaFunction, failures, job, pushe
 
 from openjobspec import serverless
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "serverless"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples" / "serverless"
 TEMPLATES = sorted(EXAMPLES.glob("*/template.yaml"))
 
 #: "Serverless Integration", section 3.3.
@@ -91,6 +93,25 @@ def test_cloudformation_takes_the_template(template: Path) -> None:
             assert mapping["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.parent.name)
+def test_sam_takes_the_template(template: Path, tmp_path: Path) -> None:
+    sam = [str(ROOT / ".venv/sam/bin/python"), "-m", "samcli", "validate", "--lint", "--region", "us-east-1"]
+    # It needs neither credentials nor a network. Its own settings would be in the home.
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SAM_CLI_TELEMETRY": "0"}
+    found = subprocess.run([*sam, "-t", str(template)], capture_output=True, text=True, env=environment)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "is a valid SAM Template" in found.stdout
+
+
+def test_templates_give_the_function_the_token_of_the_server() -> None:
+    for template in TEMPLATES:
+        ours = yaml.load(template.read_text(), Template)
+        variables = ours["Resources"]["OJSWorkerFunction"]["Properties"]["Environment"]["Variables"]
+        if "OJS_URL" in variables:
+            assert variables["OJS_AUTH_TOKEN"] == "!Ref OJSAuthToken", template
+            assert ours["Parameters"]["OJSAuthToken"]["NoEcho"] is True, template
+
+
 def test_the_queues_of_the_fifo_template_are_fifo_and_have_no_batching_window() -> None:
     resources = yaml.load((EXAMPLES / "fifo" / "template.yaml").read_text(), Template)["Resources"]
     queues = [one["Properties"] for one in resources.values() if one["Type"] == "AWS::SQS::Queue"]
@@ -138,7 +159,7 @@ code.mkdir()
 (code / "bootstrap").write_text("the program")
 made = cdk.App(outdir=str(Path(sys.argv[2]) / "out"))
 app.Worker(made, "ojs-worker", code=code)
-print(json.dumps(made.synth().get_stack_by_name("ojs-worker").template["Resources"]))
+print(json.dumps(made.synth().get_stack_by_name("ojs-worker").template))
 """
 
 
@@ -157,14 +178,18 @@ def wanted() -> dict[str, Any]:
 def test_the_stack_of_cdk_says_what_the_template_says(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SYNTH, str(EXAMPLES / "cdk"), str(tmp_path)]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    stack = json.loads(printed)
     of_type: dict[str, list[Any]] = {}
-    for resource in json.loads(printed).values():
+    for resource in stack["Resources"].values():
         of_type.setdefault(resource["Type"], []).append(resource["Properties"])
     (function,), (mapping,) = of_type["AWS::Lambda::Function"], of_type["AWS::Lambda::EventSourceMapping"]
     want = wanted()
     for name in ("Handler", "Runtime", "MemorySize", "Timeout"):
         assert function[name] == want["function"][name]
-    assert list(function["Environment"]["Variables"]) == ["OJS_URL"]
+    given = {"OJS_URL": {"Ref": "OJSServerURL"}, "OJS_AUTH_TOKEN": {"Ref": "OJSAuthToken"}}
+    assert function["Environment"]["Variables"] == given
+    token = stack["Parameters"]["OJSAuthToken"]
+    assert (token["Default"], token["NoEcho"]) == ("", True)
     for name in ("BatchSize", "MaximumBatchingWindowInSeconds"):
         assert mapping[name] == want["mapping"][name]
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
@@ -177,8 +202,9 @@ def test_the_stack_of_cdk_says_what_the_template_says(tmp_path: Path) -> None:
 
 def test_terraform_says_what_the_template_says() -> None:
     text = (EXAMPLES / "terraform" / "main.tf").read_text()
+    said = hcl2.loads(text)
     resources: dict[tuple[str, str], Any] = {}
-    for block in hcl2.loads(text)["resource"]:
+    for block in said["resource"]:
         for kind, named in block.items():
             for name, members in named.items():
                 resources[kind.strip('"'), name.strip('"')] = members
@@ -190,6 +216,11 @@ def test_terraform_says_what_the_template_says() -> None:
     function = resources["aws_lambda_function", "worker"]
     expected = [want["function"][name] for name in ("Handler", "Runtime", "MemorySize", "Timeout")]
     assert plain(function, "handler", "runtime", "memory_size", "timeout") == expected
+    (environment,) = function["environment"]
+    given = {"OJS_URL": "${var.ojs_url}", "OJS_AUTH_TOKEN": "${var.ojs_auth_token}"}
+    assert environment["variables"] == given
+    variables = {name.strip('"'): members for block in said["variable"] for name, members in block.items()}
+    assert plain(variables["ojs_auth_token"], "default", "sensitive") == ["", True]
     mapping = resources["aws_lambda_event_source_mapping", "jobs"]
     expected = [want["mapping"][name] for name in ("BatchSize", "MaximumBatchingWindowInSeconds")]
     assert plain(mapping, "batch_size", "maximum_batching_window_in_seconds") == expected

@@ -9,12 +9,12 @@ import platform
 import shutil
 import socket
 import subprocess
-import sysconfig
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).resolve().parents[2]
 #: The longest that a test waits for something that takes milliseconds. Reached only by failures.
 PATIENCE = 60.0
 MACHINES = {"aarch64": "arm64", "arm64": "arm64"}
@@ -23,7 +23,7 @@ MACHINES = {"aarch64": "arm64", "arm64": "arm64"}
 def binary(folder: Path) -> Path:
     """A copy of the emulator that can be executed: in the wheel it cannot."""
     machine = MACHINES.get(platform.machine(), "x86_64")
-    carried = Path(sysconfig.get_path("purelib"), "samcli", "local", "rapid", f"aws-lambda-rie-{machine}")
+    (carried,) = ROOT.glob(f".venv/sam/lib/python*/site-packages/samcli/local/rapid/aws-lambda-rie-{machine}")
     copy = folder / "aws-lambda-rie"
     shutil.copy(carried, copy)
     copy.chmod(0o755)

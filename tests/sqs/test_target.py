@@ -225,15 +225,15 @@ def test_a_message_that_is_given_up_goes_to_the_dead_letter_queue_and_the_lease_
 def test_a_function_that_is_killed_in_the_middle_runs_the_job_again(
     amazon: Amazon, client: ojs.Client, server: OjsServer, function: Any, tmp_path: Path
 ) -> None:
-    # SQS makes a message visible again when nobody has deleted it for so long.
+    # SQS makes a message visible again that was not deleted for so long.
     url, arn = amazon.queue("ojs", VisibilityTimeout="1")
     register(client, url)
     job = client.enqueue("email.send", ["ada"])
     arrived(amazon, url, 1)
     sqs = amazon.client("sqs")
     killed_in_the_middle(amazon, url, arn, server, tmp_path / "killed")
-    assert client.get_job(job.id).state == "active", "nobody has settled it"
-    assert messages(amazon, url) == 1, "nobody has deleted its message"
+    assert client.get_job(job.id).state == "active", "it is not settled"
+    assert messages(amazon, url) == 1, "its message is not deleted"
     drain(EventSource(sqs, url, function, arn), lambda: client.get_job(job.id).state == "completed")
     assert client.wait_for_result(job.id).result["sent"] == 3
     assert client.get_job(job.id).attempt == 1, "the lease held, so it is the same attempt"

@@ -3,7 +3,7 @@ the function behind it. The server needs the right sqs:SendMessage on the queue,
 
     pip install -r requirements.txt
     CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build -tags lambda.norpc -o build/bootstrap .  # the program of section 3.2
-    npx cdk deploy --app "python app.py" --parameters OJSServerURL=https://ojs.example.com
+    npx cdk deploy --app "python app.py" --parameters OJSServerURL=https://ojs.example.com --parameters OJSAuthToken=…
 """
 
 from pathlib import Path
@@ -26,6 +26,13 @@ class Worker(cdk.Stack):
             description="Where the function reports the outcomes of jobs",
             allowed_pattern="https?://.+",
         )
+        token = cdk.CfnParameter(
+            self,
+            "OJSAuthToken",
+            description="A token of the server that may ack and nack; empty for a server without keys",
+            default="",
+            no_echo=True,
+        )
         dead = sqs.Queue(
             self, "OJSDeadLetterQueue", queue_name="ojs-default-dlq", retention_period=cdk.Duration.days(14)
         )
@@ -44,7 +51,7 @@ class Worker(cdk.Stack):
             runtime=functions.Runtime.PROVIDED_AL2023,
             memory_size=256,
             timeout=cdk.Duration.seconds(30),
-            environment={"OJS_URL": url.value_as_string},
+            environment={"OJS_URL": url.value_as_string, "OJS_AUTH_TOKEN": token.value_as_string},
         )
         mapping = sources.SqsEventSource(
             jobs,

@@ -2,7 +2,7 @@
 # function behind it, and the right to send for the server. Build the program of section 3.2 first:
 #
 #     CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build -tags lambda.norpc -o build/bootstrap .
-#     terraform init && terraform apply -var ojs_url=https://ojs.example.com
+#     terraform init && terraform apply -var ojs_url=https://ojs.example.com -var ojs_auth_token=…
 
 terraform {
   required_version = ">= 1.5"
@@ -26,6 +26,13 @@ variable "ojs_url" {
     condition     = can(regex("^https?://.+", var.ojs_url))
     error_message = "ojs_url must begin with http:// or https://."
   }
+}
+
+variable "ojs_auth_token" {
+  description = "A token of the server that may ack and nack; empty for a server without keys"
+  type        = string
+  default     = ""
+  sensitive   = true
 }
 
 variable "server_role" {
@@ -84,7 +91,8 @@ resource "aws_lambda_function" "worker" {
 
   environment {
     variables = {
-      OJS_URL = var.ojs_url
+      OJS_URL        = var.ojs_url
+      OJS_AUTH_TOKEN = var.ojs_auth_token
     }
   }
 }
