@@ -275,8 +275,8 @@ def receiver() -> Iterator[Endpoint]:
 
 
 @pytest.fixture
-def sender(tmp_path: Path) -> Iterator[ojs.Client]:
-    """A client of `ojs server`, because a server of this package sends nothing to addresses of this machine."""
+def address(tmp_path: Path) -> Iterator[str]:
+    """The address of an `ojs server`, because a server of this package sends nothing to addresses of this machine."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).resolve().parents[2] / "target"))
     binary = os.environ.get("OJS_BIN") or target / "release" / "ojs"
     command = [binary, "server", "--store", f"sqlite:{tmp_path}/jobs.db", "--listen", "127.0.0.1:0"]
@@ -286,10 +286,15 @@ def sender(tmp_path: Path) -> Iterator[ojs.Client]:
             assert process.stdout is not None
             line = process.stdout.readline().strip()
             assert line.startswith("listening on http://127.0.0.1:"), line
-            with ojs.Client(line.removeprefix("listening on ")) as client:
-                yield client
+            yield line.removeprefix("listening on ")
         finally:
             process.kill()
+
+
+@pytest.fixture
+def sender(address: str) -> Iterator[ojs.Client]:
+    with ojs.Client(address) as client:
+        yield client
 
 
 def test_standard_webhooks_verifies_what_a_server_signs(sender: ojs.Client, receiver: Endpoint) -> None:
@@ -316,6 +321,22 @@ def test_standard_webhooks_verifies_what_a_server_signs(sender: ojs.Client, rece
         with pytest.raises(WebhookVerificationError, match="No matching signature"):
             Webhook(secret).verify(body.replace(b"bob", b"bop"), headers)
     in_state(sender, job.id, "completed")
+
+
+def test_encrypted_arguments_are_opened_by_the_function_only(address: str, receiver: Endpoint) -> None:
+    keys = {"k-1": bytes(range(32))}
+    with ojs.Client(address, encryption_keys=keys) as client:
+        registered = client.create_push_endpoint({"endpoint": receiver.url, "job_types": ["t"], "queues": ["q"]})
+        secret = registered["config"]["signing_secret"]
+        receiver.secrets = [secret]
+        job = client.enqueue("t", ["4111 1111"], queue="q")
+        headers, body = receiver.next()
+        in_state(client, job.id, "completed")
+    assert b"4111" not in body
+    handler = serverless.PushHandler(signing_secret=secret, encryption_keys=keys)
+    handler.register("t", lambda ctx: ctx.args)
+    answer = handler.answer("POST", headers, body)
+    assert (answer.status, json.loads(answer.body)["result"]) == (200, ["4111 1111"])
 
 
 def test_flask_passes_deliveries_on() -> None:
