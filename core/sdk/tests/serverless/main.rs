@@ -11,6 +11,7 @@ mod clouds;
 #[path = "../support/log.rs"]
 mod log;
 mod references;
+mod routes;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
