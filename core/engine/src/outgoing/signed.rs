@@ -71,3 +71,24 @@ impl Headers {
         headers
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_kept_apart_and_wrong_ones_are_left_out() {
+        let (body, secrets) = (b"{}", ["whsec_a", "whsec_b"]);
+        let mut headers = Headers::signed("del_1", body, &secrets, Timestamp::from_millis(7_999));
+        headers.add("x-ojs-event-type", "no\nheader");
+        headers.add("x-ojs-job-id", 5);
+        let headers = headers.finish();
+        let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        assert_eq!([value("x-ojs-delivery-id"), value("webhook-id"), value("x-ojs-job-id")], ["del_1", "del_1", "5"]);
+        assert_eq!([value("x-ojs-timestamp"), value("webhook-timestamp")], ["7", "7"]);
+        let own = secrets.map(|secret| signature(secret, "7", body)).join(",");
+        let standard = secrets.map(|secret| standard_signature(secret, "del_1", "7", body)).join(" ");
+        assert_eq!([value("x-ojs-signature"), value("webhook-signature")], [own.as_str(), standard.as_str()]);
+        assert_eq!(headers.len(), 7, "{headers:?}");
+    }
+}

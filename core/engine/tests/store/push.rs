@@ -174,6 +174,7 @@ async fn must_1_requests_are_signed_and_have_the_printed_form(b: Bench) {
     assert!(request.is_signed_by(SECRET, b.now()) && !request.is_signed_by("whsec_another", b.now()));
     let (body, delivery) = (request.json(), request.header("x-ojs-delivery-id"));
     assert_eq!((request.header("content-type"), request.header("user-agent")), ("application/json", "OJS-Push/1.0"));
+    assert_eq!(request.header("x-ojs-idempotency-window"), "60", "twice the time for the answer, in seconds");
     assert!(delivery.starts_with("del_") && request.header("x-ojs-signature").starts_with("sha256="), "{request:?}");
     assert_eq!((id_of(&request), &body["delivery_id"], request.header("webhook-id")), (job, &json!(delivery), delivery));
     assert!(body["worker_id"].as_str().unwrap().starts_with("push_worker_"), "{body}");
