@@ -1,6 +1,5 @@
 // Cloudflare Workers and Vercel's edge functions.
 import outcomes from '#core/outcome';
-import { Deadline } from './deadline.mjs';
 import { deliveryOf, read } from './delivery.mjs';
 import { settingsOf, withDefaults } from './handler.mjs';
 import { PushHandler } from './push.mjs';
@@ -50,7 +49,7 @@ export class CloudflareHandler extends PushHandler {
       else message.retry();
       return;
     }
-    const outcome = await this.run(whole, { deadline: new Deadline(this.#batch, this.margin), env });
+    const outcome = await this.run(whole, { deadline: this.within(this.#batch), env });
     const taken = await this.report(whole, outcome, env);
     if (taken || (this.given(env).server === undefined && outcome.kind === outcomes.COMPLETED)) message.ack();
     else message.retry();

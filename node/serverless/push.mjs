@@ -127,8 +127,8 @@ export class PushHandler extends FunctionHandler {
     response.end(answer.body);
   }
 
-  /** The time that the platform allows for one call; undefined where it does not limit it. */
-  within() {
-    return this.#timeout === undefined ? undefined : new Deadline(this.#timeout, this.margin);
+  /** The time that the platform allows for one call, in milliseconds; undefined where it does not limit it. */
+  within(limit = this.#timeout) {
+    return limit === undefined ? undefined : new Deadline(limit, this.margin);
   }
 }

@@ -6,9 +6,7 @@ import asyncio
 import datetime
 import io
 import json
-import os
 import queue
-import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,6 +16,7 @@ import flask
 import pytest
 from fastapi import FastAPI, Request, Response
 from fastapi.testclient import TestClient
+from ojs_server import OjsServer
 from serverless_support import NOW, SECRET, fetch, job, pushed, signed
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from support import PATIENCE, in_state
@@ -276,19 +275,9 @@ def receiver() -> Iterator[Endpoint]:
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
-    """The address of an `ojs server`, because a server of this package sends nothing to addresses of this machine."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).resolve().parents[2] / "target"))
-    binary = os.environ.get("OJS_BIN") or target / "release" / "ojs"
-    command = [binary, "server", "--store", f"sqlite:{tmp_path}/jobs.db", "--listen", "127.0.0.1:0"]
-    command += ["--webhook-allow", "127.0.0.1", "--log-level", "error"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline().strip()
-            assert line.startswith("listening on http://127.0.0.1:"), line
-            yield line.removeprefix("listening on ")
-        finally:
-            process.kill()
+    server = OjsServer(tmp_path / "jobs.db")
+    yield server.url
+    server.kill()
 
 
 @pytest.fixture

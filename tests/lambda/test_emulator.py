@@ -11,10 +11,10 @@ from typing import Any, Iterator
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(Path(__file__).parent), *(str(ROOT / tests) for tests in ("tests/sqs", "python/tests"))]
+sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "python" / "tests")]
 
 from emulator import Emulator  # noqa: E402
-from queues import OjsServer  # noqa: E402
+from ojs_server import OjsServer  # noqa: E402
 from serverless_support import failures, fetch, job, pushed, sqs_event  # noqa: E402
 
 import openjobspec as ojs  # noqa: E402
@@ -59,7 +59,7 @@ RUNTIMES = {"python": python, "go": go, "rust": rust}
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[OjsServer]:
-    server = OjsServer(tmp_path / "jobs.db", {})
+    server = OjsServer(tmp_path / "jobs.db")
     yield server
     server.kill()
 

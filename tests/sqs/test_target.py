@@ -13,7 +13,8 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[2] / "python" / "tests")]
 
-from queues import Amazon, NodeFunction, OjsServer  # noqa: E402
+from ojs_server import OjsServer  # noqa: E402
+from queues import Amazon, NodeFunction  # noqa: E402
 from serverless_support import EventSource, LambdaFunction  # noqa: E402
 from support import PATIENCE, eventually, in_state  # noqa: E402
 

@@ -1,14 +1,13 @@
 // Push deliveries to an application with Express.
 import assert from 'node:assert/strict';
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import express from 'express';
 import express4 from 'express4';
 import { PushHandler } from '@openjobspec/sdk/serverless';
+import { SECRET, job, pushed, signed } from '../../../test/serverless_support.mjs';
 import { defer } from './support.mjs';
-
-const SECRET = 'whsec_test_secret';
 
 /** Sends a job to an application, signed with a secret. */
 async function sender(t, app) {
@@ -16,17 +15,9 @@ async function sender(t, app) {
   await once(listening, 'listening');
   defer(t, () => listening.close());
   return (place, secret) => {
-    const id = randomUUID();
-    const job = { specversion: '1.0', id, type: 'email.send', queue: 'default', args: ['ada'], attempt: 1 };
-    const body = JSON.stringify({ job, worker_id: 'push_worker_1', delivery_id: `del_${id}` });
-    const time = String(Math.floor(Date.now() / 1000));
-    const headers = {
-      'content-type': 'application/json',
-      connection: 'close',
-      'x-ojs-delivery-id': `del_${id}`,
-      'x-ojs-timestamp': time,
-      'x-ojs-signature': `sha256=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`,
-    };
+    const body = pushed(job('email.send', ['ada']), `del_${randomUUID()}`);
+    // The clock of the handler is the true one.
+    const headers = { connection: 'close', ...signed(body, secret, Math.floor(Date.now() / 1000)) };
     return fetch(`http://127.0.0.1:${listening.address().port}${place}`, { method: 'POST', body, headers });
   };
 }
