@@ -84,8 +84,13 @@ pub async fn all_completed(ends: &mut Listener, jobs: usize) {
 /// Waits until so many jobs of queue `q` have completed. Several writers commit side by side here, so it asks for the
 /// count instead of following the events.
 pub async fn completed_in_all(b: &Bench, jobs: i64) {
+    in_state(b, JobState::Completed, jobs).await;
+}
+
+/// Waits until so many jobs of queue `q` are in a state.
+pub async fn in_state(b: &Bench, state: JobState, jobs: i64) {
     let deadline = tokio::time::Instant::now() + PATIENCE;
-    while b.counts("q").await[JobState::Completed as usize] < jobs {
+    while b.counts("q").await[state as usize] < jobs {
         assert!(tokio::time::Instant::now() < deadline, "{:?}", b.counts("q").await);
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }

@@ -2,7 +2,6 @@
 //! that change their meaning, clocks that differ.
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use ojs_engine::Engine;
 use ojs_engine::outgoing::{Names, Resolving};
@@ -10,9 +9,9 @@ use ojs_model::JobState;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::endpoint::{Endpoint, PATIENCE, Reply};
+use crate::endpoint::{Endpoint, Reply};
 use crate::nodes::{advance_together, second_node};
-use crate::push::{SECRET, all_completed, completed, completed_in_all, created, ends, next, patch, register, shown};
+use crate::push::{SECRET, all_completed, completed, completed_in_all, created, ends, in_state, next, patch, register, shown};
 use crate::streams::Listener;
 use crate::support::{Bench, seconds};
 use crate::webhook_endpoints::with_outgoing;
@@ -184,11 +183,7 @@ async fn a_wrong_key_costs_one_job_also_when_many_are_on_their_way(b: Bench) {
     }
     answers.iter().for_each(|go_on| go_on.notify_one());
     assert_eq!([next(&mut ends).await.0, next(&mut ends).await.0], ["push.endpoint.disabled", "job.discarded"]);
-    let deadline = tokio::time::Instant::now() + PATIENCE;
-    while b.counts("q").await[JobState::Active as usize] > 0 {
-        assert!(tokio::time::Instant::now() < deadline, "{:?}", b.counts("q").await);
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    in_state(&b, JobState::Available, 9).await;
     let counts = b.counts("q").await;
     assert_eq!((counts[JobState::Available as usize], counts[JobState::Discarded as usize]), (9, 1), "{counts:?}");
     patch(&b, &id, json!({"active": true})).await;

@@ -63,7 +63,7 @@ impl Command for ClaimDeliveries {
 
     fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<Claimed> {
         let now = transaction.now;
-        let mut chooser = Chooser::new(&self.line, self.spare);
+        let mut chooser = Chooser::new(self);
         let mut jobs = Vec::new();
         transaction.retry_at = None;
         if transaction.tables.maintenance()?.is_none()
@@ -72,7 +72,7 @@ impl Command for ClaimDeliveries {
             // Jobs that no endpoint has room for would be read in vain.
             claim.count = self.room.min(self.count);
             jobs = transaction.claim_for(&claim, None, &mut chooser)?;
-            if jobs.is_empty() && claim.count < self.count && chooser.may_have_room(self) {
+            if jobs.is_empty() && claim.count < self.count && chooser.may_have_room() {
                 // Something holds back the first ones, such as a limit. Others behind them may be claimed.
                 claim.count = self.count;
                 jobs = transaction.claim_for(&claim, None, &mut chooser)?;
@@ -124,9 +124,8 @@ struct Gate {
 }
 
 /// Chooses an endpoint for each job.
-struct Chooser<'l> {
-    line: &'l Line,
-    spare: usize,
+struct Chooser<'c> {
+    claim: &'c ClaimDeliveries,
     strides: Strides,
     choices: Vec<Choice>,
     /// The place that was chosen last, and how it was chosen among several.
@@ -144,10 +143,10 @@ impl Assign for Chooser<'_> {
         body: &Body,
     ) -> Result<Option<Holder>, StoreError> {
         let job_type = tables.job_type_name(row.job_type_id)?;
-        let job = Job { job_type: &job_type, queue: &self.line.queue, text: &body.text };
+        let job = Job { job_type: &job_type, queue: &self.claim.line.queue, text: &body.text };
         let mut candidates = Vec::new();
-        for place in self.line.takers(&job_type) {
-            let weight = self.line.weight(place, &job);
+        for place in self.claim.line.takers(&job_type) {
+            let weight = self.claim.line.weight(place, &job);
             if weight > 0 && self.gate(tables, now, place)?.is_some_and(|gate| gate.free > 0) {
                 candidates.push((place, weight));
             }
@@ -172,15 +171,16 @@ impl Assign for Chooser<'_> {
     }
 }
 
-impl<'l> Chooser<'l> {
-    fn new(line: &'l Line, spare: usize) -> Self {
-        Self { line, spare, strides: line.strides().clone(), choices: Vec::new(), latest: None, gates: HashMap::new() }
+impl<'c> Chooser<'c> {
+    fn new(claim: &'c ClaimDeliveries) -> Self {
+        Self { claim, strides: claim.line.strides().clone(), choices: Vec::new(), latest: None, gates: HashMap::new() }
     }
 
     /// Whether an endpoint takes jobs that it was not asked about yet, or has room for more.
-    fn may_have_room(&self, claim: &ClaimDeliveries) -> bool {
+    fn may_have_room(&self) -> bool {
         let has_room = |gate: &Option<Gate>| gate.as_ref().is_some_and(|gate| gate.free > 0);
-        self.line.open(claim.now, &claim.freed).any(|(place, _)| self.gates.get(&place).is_none_or(has_room))
+        let mut open = self.claim.line.open(self.claim.now, &self.claim.freed);
+        open.any(|(place, _)| self.gates.get(&place).is_none_or(has_room))
     }
 
     fn gate(&mut self, tables: &mut dyn Tables, now: Timestamp, place: usize) -> Result<Option<&mut Gate>, StoreError> {
@@ -194,7 +194,7 @@ impl<'l> Chooser<'l> {
     /// Looks how much an endpoint may take. Its row is held until the commit, so several nodes count one after the
     /// other.
     fn look(&self, tables: &mut dyn Tables, now: Timestamp, place: usize) -> Result<Option<Gate>, StoreError> {
-        let Some(target) = self.line.targets.get(place) else { return Ok(None) };
+        let Some(target) = self.claim.line.targets.get(place) else { return Ok(None) };
         let row = tables.endpoint(target.row.id, Read::Held)?;
         // One that was changed is about to be read anew by this node.
         let Some(row) = row.filter(|row| row.updated_at == target.row.updated_at) else { return Ok(None) };
@@ -206,7 +206,7 @@ impl<'l> Chooser<'l> {
             Room::Probe => (1, None),
             Room::Free => {
                 let held = tables.count(&Selection::HeldBy { worker: worker.num }, most)?;
-                let free = most.saturating_sub(held).min(target.share(self.spare));
+                let free = most.saturating_sub(held).min(target.share(self.claim.spare));
                 (free, (free == 0).then_some(Shut::Full))
             }
         };
@@ -219,10 +219,10 @@ impl<'l> Chooser<'l> {
     /// An endpoint was found to take nothing although this node thought it would. Until the commit, this claim holds
     /// jobs that it has left in their line, and claims of others pass them over: those look again.
     fn call_others(&self, transaction: &mut Transaction<'_>, place: usize, now: i64) -> Result<(), StoreError> {
-        let is_news = self.line.targets.get(place).is_some_and(|target| target.is_open(now));
+        let is_news = self.claim.line.targets.get(place).is_some_and(|target| target.is_open(now));
         if is_news
             && transaction.tables.is_shared()
-            && let Some(queue) = transaction.tables.find_queue(&self.line.queue)?
+            && let Some(queue) = transaction.tables.find_queue(&self.claim.line.queue)?
         {
             *transaction.ready.entry(queue.num).or_default() += 1;
         }
@@ -278,6 +278,11 @@ mod tests {
     use crate::features::push::register::blank;
     use crate::outgoing::Secret;
 
+    fn claim(targets: Vec<Arc<Target>>) -> ClaimDeliveries {
+        let line = Arc::new(Line::new("q", targets));
+        ClaimDeliveries { line, count: 9, room: 1, spare: 9, freed: BTreeSet::new(), now: 0 }
+    }
+
     fn gate(free: usize) -> Option<Gate> {
         let row = Arc::new(blank(Secret::default(), Timestamp::from_millis(1)));
         Some(Gate { holder: Holder { worker: 1, id: Arc::default(), lease_ms: None }, row, free, is_probe: false, shut: None })
@@ -286,22 +291,21 @@ mod tests {
     #[test]
     fn jobs_behind_the_first_ones_are_read_for_endpoints_that_may_have_room() {
         let target = || Arc::new(Target::new(blank(Secret::default(), Timestamp::from_millis(1))));
-        let line = Arc::new(Line::new("q", vec![target(), target()]));
-        let claim = ClaimDeliveries { line: Arc::clone(&line), count: 9, room: 1, spare: 9, freed: BTreeSet::new(), now: 0 };
-        let mut chooser = Chooser::new(&line, 9);
-        assert!(chooser.may_have_room(&claim), "none was asked");
+        let claim = claim(vec![target(), target()]);
+        let mut chooser = Chooser::new(&claim);
+        assert!(chooser.may_have_room(), "none was asked");
         chooser.gates.insert(0, gate(0));
-        assert!(chooser.may_have_room(&claim), "one was not asked");
+        assert!(chooser.may_have_room(), "one was not asked");
         chooser.gates.insert(1, gate(1));
-        assert!(chooser.may_have_room(&claim), "one has room");
+        assert!(chooser.may_have_room(), "one has room");
         chooser.gates.insert(1, None);
-        assert!(!chooser.may_have_room(&claim), "one is full, the other one is gone");
+        assert!(!chooser.may_have_room(), "one is full, the other one is gone");
     }
 
     #[test]
     fn a_job_that_is_held_back_takes_no_room() {
-        let line = Arc::new(Line::new("q", Vec::new()));
-        let mut chooser = Chooser::new(&line, 9);
+        let claim = claim(Vec::new());
+        let mut chooser = Chooser::new(&claim);
         chooser.gates.insert(0, gate(1));
         let free = |chooser: &Chooser<'_>| chooser.gates[&0].as_ref().unwrap().free;
         chooser.latest = Some((0, None));
