@@ -16,6 +16,7 @@ const { shown } = require('./options.cjs');
 const outcomes = require('./outcome.cjs');
 const { WORKER, workerSettings } = require('./settings.cjs');
 const { onSignals } = require('./signals.cjs');
+const { Slots } = require('./slots.cjs');
 const { Task, asTask, setDefaults } = require('./task.cjs');
 const { Transport, TransportServer, checkSettings, environment, settingsOf } = require('./transport.cjs');
 const { Versions } = require('./versions.cjs');
@@ -58,7 +59,7 @@ class OJSWorker extends EventEmitter {
   #handleSignals;
   #stopAtStart = false;
   // What runs, by the low half of its token: unique among the jobs that are held.
-  #running = new Map();
+  #running = new Slots();
   #done = [];
   #busy = 0;
   #flushing = false;
@@ -330,7 +331,7 @@ class OJSWorker extends EventEmitter {
     this.#running.set(slot, ctx);
     const began = performance.now();
     this.#attempt(ctx).then((outcome) => {
-      this.#running.delete(slot);
+      this.#running.take(slot);
       this.#busy += performance.now() - began;
       this.#done.push(outcome);
       if (!this.#flushing) {

@@ -101,6 +101,10 @@ row! {
             /// The sort key of the state's index: a ticket (available), the due time (scheduled, retryable,
             /// pending), the next deadline (active), the end (terminal).
             pub sort_key: i64 as "pos",
+            /// Number of the holder's worker id, 0 when it named none.
+            pub worker: i64,
+        }
+        ending {
             /// Last entry into `available`.
             pub enqueued_at: i64,
             /// Entry into a terminal state.
@@ -118,8 +122,6 @@ row! {
             pub releases: u32,
             /// Token of the latest claim; larger for every later claim of the store.
             pub lease: i64,
-            /// Number of the holder's worker id, 0 when it named none.
-            pub worker: i64,
             /// Length of the lease: what a heartbeat restores.
             pub lease_ms: i64,
             /// End of the lease.

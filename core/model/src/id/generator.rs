@@ -24,7 +24,8 @@ static NEWEST: AtomicU64 = AtomicU64::new(0);
 pub(super) fn next() -> Uuid {
     let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     let millis = u64::try_from(millis).unwrap_or(MILLIS);
-    compose(advance(&NEWEST, millis, random()), random())
+    let [number, rest] = random();
+    compose(advance(&NEWEST, millis, number), rest)
 }
 
 /// The next time and number; `first` gives the first number of a millisecond. When the clock stands still or goes back,
@@ -55,13 +56,13 @@ thread_local! {
 }
 
 /// Random bits that no other process draws.
-fn random() -> u64 {
+fn random() -> [u64; 2] {
     let (mut generator, process) = (rand::rng(), std::process::id());
     if SEEDED_IN.replace(process) != process && generator.reseed().is_err() {
         // The system gave no seed. The next call asks again; until then the process id makes the bits differ.
         SEEDED_IN.set(0);
     }
-    generator.next_u64() ^ u64::from(process)
+    [generator.next_u64() ^ u64::from(process), generator.next_u64() ^ u64::from(process)]
 }
 
 #[cfg(test)]

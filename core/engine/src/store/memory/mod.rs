@@ -176,7 +176,7 @@ impl Tables for MemoryTables {
         self.unindex(before);
         self.index(after);
         let known = std::mem::replace(&mut self.stored(after.seq)?.row, after.clone());
-        self.undo.note(Step::Row(Box::new(known)));
+        self.undo.note_row(known);
         Ok(())
     }
 

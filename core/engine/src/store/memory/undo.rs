@@ -12,8 +12,8 @@ use crate::store::rows::Counts;
 pub(super) enum Step {
     /// A job was stored.
     Inserted(JobId),
-    /// A row was changed: as it was.
-    Row(Box<JobRow>),
+    /// A row was changed: the last of [`Undo::rows`] is how it was.
+    Row,
     /// A job was removed.
     Deleted(Box<Stored>),
     /// Errors and result of a job were replaced.
@@ -30,11 +30,15 @@ pub(super) enum Step {
 
 /// Notes of the open transaction, oldest first.
 #[derive(Default)]
-pub(super) struct Undo(Vec<Step>);
+pub(super) struct Undo {
+    steps: Vec<Step>,
+    /// Rows as they were. Apart from the steps, because a box for each would cost as much as the change.
+    rows: Vec<JobRow>,
+}
 
 impl std::fmt::Debug for Undo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Undo({})", self.0.len())
+        write!(f, "Undo({})", self.steps.len())
     }
 }
 
@@ -43,18 +47,26 @@ const KEPT: usize = 4_096;
 
 impl Undo {
     pub(super) fn note(&mut self, step: Step) {
-        self.0.push(step);
+        self.steps.push(step);
+    }
+
+    /// Notes how a row was that has been changed.
+    pub(super) fn note_row(&mut self, before: JobRow) {
+        self.steps.push(Step::Row);
+        self.rows.push(before);
     }
 
     /// Changes noted so far.
     pub(super) fn len(&self) -> u64 {
-        self.0.len() as u64
+        self.steps.len() as u64
     }
 
     /// The changes stay.
     pub(super) fn forget(&mut self) {
-        self.0.clear();
-        self.0.shrink_to(KEPT);
+        self.steps.clear();
+        self.steps.shrink_to(KEPT);
+        self.rows.clear();
+        self.rows.shrink_to(KEPT);
     }
 }
 
@@ -66,21 +78,26 @@ impl MemoryTables {
 
     /// Undoes what has been done since the transaction began.
     pub(super) fn undo_all(&mut self) {
-        for step in std::mem::take(&mut self.undo.0).into_iter().rev() {
-            self.undo_one(step);
+        let Undo { steps, mut rows } = std::mem::take(&mut self.undo);
+        for step in steps.into_iter().rev() {
+            self.undo_one(step, &mut rows);
         }
         // Undoing takes the same ways as doing.
         self.undo.forget();
     }
 
-    fn undo_one(&mut self, step: Step) {
+    fn undo_one(&mut self, step: Step, rows: &mut Vec<JobRow>) {
         match step {
             Step::Inserted(id) => {
                 if let Some(stored) = self.take(id) {
                     self.last_seq = stored.row.seq - 1;
                 }
             }
-            Step::Row(before) => self.replace_row(*before),
+            Step::Row => {
+                if let Some(before) = rows.pop() {
+                    self.replace_row(before);
+                }
+            }
             Step::Deleted(stored) => self.put(*stored),
             Step::History(seq, history) => {
                 if let Some(stored) = self.jobs.get_mut(&seq) {

@@ -57,8 +57,8 @@ macro_rules! row {
             }
 
             #[inline]
-            fn has_moved(&self, before: &Self) -> bool {
-                $(if $crate::store::row::declare::section!($section).is_moved()
+            fn differs(&self, before: &Self, section: $crate::store::row::Section) -> bool {
+                $(if section == $crate::store::row::declare::section!($section)
                     && ($($crate::store::row::declare::value!(self, $field $($(, $from)?)?)
                         != $crate::store::row::declare::value!(before, $field $($(, $from)?)?))||+)
                 {
@@ -93,6 +93,9 @@ macro_rules! section {
     };
     (changing) => {
         $crate::store::row::Section::Changing
+    };
+    (ending) => {
+        $crate::store::row::Section::Ending
     };
     (later) => {
         $crate::store::row::Section::Later

@@ -47,7 +47,10 @@ pub enum Section {
     Moved,
     /// When the row is inserted, and in every update.
     Changing,
-    /// In every update; 0 in a fresh row.
+    /// When the row is inserted, and in the updates that change one of them: a claim changes none, and then SQLite need
+    /// not look at their indexes.
+    Ending,
+    /// In the updates that change one of them: a job that ends changes none. 0 in a fresh row.
     Later,
 }
 
@@ -58,10 +61,10 @@ impl Section {
         !matches!(self, Self::Key | Self::Later)
     }
 
-    /// Whether every update writes it.
+    /// Whether updates write it that move nothing.
     #[must_use]
     pub const fn is_updated(self) -> bool {
-        matches!(self, Self::Changing | Self::Later)
+        matches!(self, Self::Changing | Self::Ending | Self::Later)
     }
 
     /// Whether an update may write it.
@@ -100,8 +103,8 @@ pub trait Row: Sized {
         take: impl FnMut(Cell<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E>;
 
-    /// Whether a column of [`Section::Moved`] has another value than before.
-    fn has_moved(&self, before: &Self) -> bool;
+    /// Whether a column of a section has another value than before.
+    fn differs(&self, before: &Self, section: Section) -> bool;
 
     /// Reads all columns, in order.
     ///
@@ -194,8 +197,10 @@ mod tests {
         assert_eq!(Probe::names(Section::is_inserted), "depth, remark");
         assert_eq!(values(&probe, Section::is_inserted), [Value::Integer(7), Value::Text("n".into())]);
         assert_eq!(Probe::names(Section::is_updated), "remark, count");
-        assert!(probe.has_moved(&Probe { height: 1, ..probe.clone() }));
-        assert!(!probe.has_moved(&Probe { count: 4, note: String::new(), ..probe.clone() }));
+        assert!(probe.differs(&Probe { height: 1, ..probe.clone() }, Section::Moved));
+        let other = Probe { count: 4, note: String::new(), ..probe.clone() };
+        assert!(!probe.differs(&other, Section::Moved));
+        assert!(probe.differs(&other, Section::Later) && probe.differs(&other, Section::Changing));
     }
 
     #[test]

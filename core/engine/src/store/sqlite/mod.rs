@@ -28,6 +28,7 @@ mod records;
 mod results;
 mod rows;
 mod select;
+mod unwritten;
 mod versions;
 
 use std::borrow::Cow;
@@ -53,6 +54,7 @@ use crate::store::selection::{Selection, counting, counting_once};
 use crate::store::tables::{Tables, sum_counts};
 use log_file::LogFile;
 use rows::read_whole;
+use unwritten::Unwritten;
 
 /// How long a transaction waits for another process's.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -79,6 +81,7 @@ pub struct SqliteTables {
     names: Names,
     /// Rows of active jobs as this connection wrote them: an ack finds its row without a query.
     active: HashMap<JobId, JobRow>,
+    unwritten: Unwritten,
     /// The optional indexes that the file is known to have.
     optional: Cell<u8>,
 }
@@ -169,6 +172,7 @@ impl SqliteTables {
             changed: false,
             names: Names::default(),
             active: HashMap::new(),
+            unwritten: Unwritten::default(),
             optional: Cell::new(0),
         })
     }
@@ -178,7 +182,9 @@ impl SqliteTables {
         self.connection.pragma_query_value(None, name, |row| row.get(0)).unwrap()
     }
 
+    /// Every statement is taken from here: it must find what the updates that wait will write.
     fn statement(&self, sql: &str) -> Result<CachedStatement<'_>> {
+        self.unwritten.write(&self.connection)?;
         Ok(self.connection.prepare_cached(sql)?)
     }
 
@@ -237,6 +243,7 @@ impl Tables for SqliteTables {
     }
 
     fn rollback(&mut self) {
+        self.unwritten.forget();
         self.forget_names();
         self.forget_indexes();
         // Nothing to roll back when SQLite has done it already.
@@ -246,7 +253,7 @@ impl Tables for SqliteTables {
     }
 
     fn changes(&self) -> u64 {
-        self.connection.total_changes()
+        self.connection.total_changes() + self.unwritten.len()
     }
 
     fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>> {
@@ -288,8 +295,12 @@ impl Tables for SqliteTables {
         } else {
             self.active.remove(&after.id);
         }
-        rows::write(&mut self.statement(&rows::UPDATE_JOB)?, after.seq, after, Section::is_updated)?;
-        if after.has_moved(before) {
+        if self.unwritten.take(before, after) {
+            return Ok(());
+        }
+        let changed = rows::Changed::between(before, after);
+        rows::write(&mut self.statement(changed.statement())?, after.seq, after, |section| changed.has(section))?;
+        if after.differs(before, Section::Moved) {
             rows::write(&mut self.statement(&rows::MOVE_JOB)?, after.seq, after, Section::is_moved)?;
         }
         Ok(())
@@ -391,6 +402,7 @@ impl Tables for SqliteTables {
     }
 
     fn reset(&mut self) -> Result<()> {
+        self.unwritten.write(&self.connection)?;
         self.forget_names();
         for table in ["jobs", "bodies", "histories", "counts", "events"] {
             self.connection.execute_batch(&format!("DELETE FROM {table}"))?;

@@ -20,8 +20,12 @@ pub static INSERT_JOB: Lazy<String> = Lazy::new(|| {
     let zeros = vec!["0"; JobRow::columns(|section| section == Section::Later).count()].join(", ");
     format!("INSERT INTO jobs ({inserted}, ukey, {later}) VALUES ({params}, {zeros}) ON CONFLICT (id) DO NOTHING")
 });
-/// Writes what every transition may change.
-pub static UPDATE_JOB: Lazy<String> = Lazy::new(|| update::<JobRow>("jobs", Section::is_updated));
+/// Write what has changed of a job, by [`Changed::kind`]. SQLite looks at the indexes of the columns that a statement
+/// names, so a claim names none of those that only the end of a job changes.
+static UPDATE_JOB: Lazy<[String; Changed::KINDS]> = Lazy::new(|| {
+    [(false, false), (true, false), (false, true), (true, true)]
+        .map(|(ending, later)| update::<JobRow>("jobs", |section| Changed { ending, later }.has(section)))
+});
 /// Writes what few changes touch.
 pub static MOVE_JOB: Lazy<String> = Lazy::new(|| update::<JobRow>("jobs", Section::is_moved));
 /// Stores the fixed part of a job.
@@ -33,6 +37,44 @@ pub static SET_HISTORY: Lazy<String> = Lazy::new(|| {
     let sets = History::columns(Section::is_any).map(|column| format!("{0} = excluded.{0}", column.name));
     format!("{} ON CONFLICT (seq) DO UPDATE SET {}", insert::<History>("histories"), sets.collect::<Vec<_>>().join(", "))
 });
+
+/// The sections of a job that an update writes.
+#[derive(Debug, Clone, Copy)]
+pub struct Changed {
+    ending: bool,
+    later: bool,
+}
+
+impl Changed {
+    /// How many different ones there are.
+    pub const KINDS: usize = 4;
+
+    /// Those in which two forms of a row differ.
+    pub fn between(before: &JobRow, after: &JobRow) -> Self {
+        Self { ending: after.differs(before, Section::Ending), later: after.differs(before, Section::Later) }
+    }
+
+    /// Whether a section is among them.
+    pub const fn has(self, section: Section) -> bool {
+        match section {
+            Section::Changing => true,
+            Section::Ending => self.ending,
+            Section::Later => self.later,
+            Section::Key | Section::Fixed | Section::Moved => false,
+        }
+    }
+
+    /// A number below [`KINDS`](Self::KINDS).
+    pub fn kind(self) -> usize {
+        usize::from(self.ending) + 2 * usize::from(self.later)
+    }
+
+    /// The statement that writes them.
+    pub fn statement(self) -> &'static str {
+        UPDATE_JOB.get(self.kind()).map_or("", String::as_str)
+    }
+}
+
 /// Place of the text among the parameters of [`INSERT_BODY`].
 const TEXT: usize = 2;
 
@@ -153,6 +195,20 @@ mod tests {
     use crate::store::record::text::Dialect;
     use crate::store::rows::EventBatch;
     use crate::store::sqlite::declared::found;
+
+    #[test]
+    fn an_update_names_what_has_changed() {
+        let job = NewJob::parse(r#"{"type":"t","args":[]}"#, ojs_model::Timestamp::from_millis(1)).unwrap();
+        let row =
+            crate::store::rows::fresh_row(&job, 1, 1, ojs_model::JobState::Available, 1, ojs_model::Timestamp::from_millis(1));
+        let claimed = JobRow { worker: 2, lease: 3, attempt: 1, ..row.clone() };
+        let ended = JobRow { worker: 0, finished_at: 4, ..claimed.clone() };
+        let texts = [(&row, &row), (&row, &claimed), (&claimed, &ended), (&row, &ended)]
+            .map(|(before, after)| Changed::between(before, after).statement());
+        assert_eq!(texts.map(|text| text.contains("lease = ?")), [false, true, false, true]);
+        assert_eq!(texts.map(|text| text.contains("finished_at = ?")), [false, false, true, true]);
+        assert!(texts.iter().all(|text| text.starts_with("UPDATE jobs SET state = ?2, pos = ?3, worker = ?4")));
+    }
 
     #[test]
     fn the_text_of_a_body_is_its_first_column() {
