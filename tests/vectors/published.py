@@ -2,7 +2,8 @@
 
 No exchange, no long poll, no lease tokens, no route for results; attempts are counted from 0; lists without entries are
 `null`; heartbeats want a list of ids; refusals are nested or flat; a path that is not there is a line of text. The
-server is openjobspec/ojs-backend-redis; `core/sdk/tests/other_servers.rs` cites its lines and tests each difference.
+server is openjobspec/ojs-backend-redis; `core/sdk/tests/sdk/other_servers.rs` cites its lines and tests each
+difference.
 """
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 //! Attacks that have succeeded once, against a server in a process of its own. Each has a bound: on memory, disk, the
 //! size of answers, the wait of others, or on what a stranger can change. Those by silent connections, and on secrets
-//! and files of keys, are in `cli/tests/edge.rs`.
+//! and files of keys, are in `cli/tests/cli/edge.rs`.
 use std::time::{Duration, Instant};
 
 use ojs_tests::{Answer, ServerProcess, job_id};
