@@ -2,7 +2,7 @@
 use ojs_tests::{ServerProcess, Wire};
 use serde_json::{Value, json};
 
-use super::front::{Front, fails, refused};
+use super::process::{Front, fails, refused};
 
 struct Keys {
     file: tempfile::NamedTempFile,

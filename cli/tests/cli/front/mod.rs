@@ -1,5 +1,5 @@
 //! `ojs server --ui-server`: the page in front of another server.
-mod front;
 mod keys;
 mod other;
+mod process;
 mod refusals;

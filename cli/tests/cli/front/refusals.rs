@@ -2,8 +2,8 @@
 use ojs_tests::{ServerProcess, Wire};
 use serde_json::json;
 
-use super::front::{Front, fails, refused};
 use super::other::Other;
+use super::process::{Front, fails, refused};
 
 #[tokio::test]
 async fn only_what_is_meant_for_the_other_server_reaches_it_and_nothing_of_its_own_comes_back() {
