@@ -2,7 +2,8 @@
 """Looks for planted secrets in the logs of all suites: `check.py` runs it when they have ended.
 
 Tests plant PLANTED as a password, a key, an argument or a result (cli/tests/cli/edge.rs writes what the commands and
-servers printed into planted-*.log beside the logs). Whatever prints it prints secrets of users, too.
+servers printed into planted-*.log beside the logs). A program that prints it would print secrets
+of users, too.
 
     secrets.py FOLDER
 """

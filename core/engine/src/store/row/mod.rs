@@ -61,7 +61,7 @@ impl Section {
         !matches!(self, Self::Key | Self::Later)
     }
 
-    /// Whether updates write it that move nothing.
+    /// Whether an update that moves nothing may write it.
     #[must_use]
     pub const fn is_updated(self) -> bool {
         matches!(self, Self::Changing | Self::Ending | Self::Later)

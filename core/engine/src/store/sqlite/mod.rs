@@ -81,6 +81,7 @@ pub struct SqliteTables {
     names: Names,
     /// Rows of active jobs as this connection wrote them: an ack finds its row without a query.
     active: HashMap<JobId, JobRow>,
+    /// Updates of jobs that wait for the next statement.
     unwritten: Unwritten,
     /// The optional indexes that the file is known to have.
     optional: Cell<u8>,
