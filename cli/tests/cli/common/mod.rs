@@ -1,5 +1,4 @@
 //! Runs the command against a real server.
-#![allow(dead_code, reason = "each file of tests uses a part of it")]
 use std::process::Output;
 
 use ojs_tests::ServerProcess;
