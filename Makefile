@@ -70,7 +70,7 @@ lint: setup ## Formatting, clippy, mypy, tsc, layers, sizes, circles: the checks
 	@scripts/setup.sh node ruby
 	@python3 scripts/check.py --only lint
 
-gen: ## Write what is generated: error classes, enumerations, options, frames (from xtask/schema.toml)
+gen: ## Write what is generated from the declarations in xtask: operations, records, options, enumerations, error classes, frames
 	@cargo run --quiet --locked -p xtask -- gen
 	@python3 scripts/edge.py
 

@@ -45,7 +45,7 @@ typedef struct ojs_fake ojs_fake;
 // The interface: `major << 16 | minor`. A new minor adds, a new major changes.
 #define OJS_ABI (1 << 16)
 
-// Just around what is inside: the last one to run before it.
+// The innermost layer: it runs last, directly before the enqueue or the handler.
 #define OJS_LAYER_INNERMOST 0
 
 // Around all others.
@@ -307,7 +307,8 @@ typedef void (*ojs_ring_fn)(void *user_data);
 // Frees user_data: called once, when it is not needed any more.
 typedef void (*ojs_destroy_fn)(void *user_data);
 
-// Runs a job. What it leaves in `answer` counts; nothing means: done, without a result. `job` and `answer` live until it returns.
+// Runs a job. `answer` holds the outcome; if it stays empty, the job is completed without a result. `job` and
+// `answer` live until it returns.
 typedef void (*ojs_handler_fn)(void *user_data, const ojs_job *job, const ojs_answer *answer);
 
 // A layer around enqueueing. `request` is the job as JSON: `type`, `args`, perhaps `meta` and `options`. It goes on
@@ -391,11 +392,9 @@ OJS_MUST_USE ojs_error *ojs_abi_check(uint32_t compiled);
 // The version of the package, as text.
 const char *ojs_version(void);
 
-// The error that an answer means which is not 2xx, for transports of a program's own. With a status of 0 `body` is the error of one
-// item of an answer about many, `{"code", "message", …}`.
-OJS_MUST_USE
-ojs_error *ojs_error_of(uint16_t status,
-                        ojs_slice body);
+// The error that an answer with a status other than 2xx stands for, for transports of a program's own. With a status
+// of 0 `body` is the error of one item of an answer about many, `{"code", "message", …}`.
+OJS_MUST_USE ojs_error *ojs_error_of(uint16_t status, ojs_slice body);
 
 // An error of the program's own, for layers: its class is OJS_CLASS_VALIDATION. An empty `code` is `middleware`, and
 // an empty `message` one that says so.
@@ -725,11 +724,11 @@ OJS_MUST_USE ojs_error *ojs_worker_remove_layer(const ojs_worker *worker, ojs_sl
 // The names of a worker's layers, outermost first: a JSON array.
 OJS_MUST_USE ojs_error *ojs_worker_layers(const ojs_worker *worker, ojs_buf **out);
 
-// Says what the request hands on that this thread works on: a JSON object of metadata, `traceparent` and others; empty
+// Sets the metadata of the request that this thread works on: a JSON object with `traceparent` and others; empty
 // when the request is over. Jobs get it where their client has the layer ojs_context_carry().
 OJS_MUST_USE ojs_error *ojs_context_set(ojs_slice meta);
 
-// What was said: a JSON object, `{}` outside of a request.
+// The metadata that ojs_context_set() has set: a JSON object, `{}` outside of a request.
 OJS_MUST_USE ojs_error *ojs_context_get(ojs_buf **out);
 
 // A layer for ojs_client_add_layer(): jobs carry in their metadata what the request of this thread hands on; what a

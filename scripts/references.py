@@ -8,7 +8,7 @@
 - The map in docs/architecture.md names each folder of the repository, of core/ and of bindings/, and each folder and
   file of core/engine/src, and nothing that does not exist.
 - Paths in `code` on Markdown pages that begin with a folder of this repository exist. They may contain `*` and `{a,b}`.
-- "protocol section 6.2", "dialects 0.1", "Framework Adapters, section 5.2" in any file: the page in docs/spec has that
+- "protocol section 5.2", "dialects 0.1", "Framework Adapters, section 5.2" in any file: the page in docs/spec has that
   section, or docs/spec/README.md lists it for that source document.
 - "decision D5" stands in docs/architecture.md. "decision 33" and "ADR 33" are files in docs/adr, each with date and
   status, and docs/adr/README.md lists them all.

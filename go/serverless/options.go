@@ -124,7 +124,7 @@ func newSettings(options []Option) settings {
 	for _, option := range options {
 		option(&s)
 	}
-	s.url = strings.TrimRight(cmp.Or(s.url, os.Getenv("OJS_URL")), "/")
+	s.url = strings.TrimRight(cmp.Or(s.url, os.Getenv("OJS_URL"), os.Getenv("OJS_BACKEND_URL")), "/")
 	s.token = cmp.Or(s.token, os.Getenv("OJS_AUTH_TOKEN"))
 	s.encryptionKeys = cmp.Or(s.encryptionKeys, os.Getenv("OJS_ENCRYPTION_KEYS"))
 	if s.secrets == nil {

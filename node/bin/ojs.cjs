@@ -13,7 +13,7 @@ const USAGE = `usage: ojs server [--listen ADDRESS] [--store URL] [--keys FILE |
 server  a job server in this process
   --listen ADDRESS   address and port; port 0 takes any free one (OJS_LISTEN, 127.0.0.1:8080)
   --store URL        sqlite:PATH, postgres://…, or memory: (OJS_STORE, sqlite:ojs.db)
-  --keys FILE        ask everybody for a key of this file (OJS_KEYS; ojs keys add)
+  --keys FILE        ask callers for a key of this file (OJS_KEYS; ojs keys add)
   --insecure         listen on other addresses than loopback without keys (OJS_INSECURE)
   --test-mode        anyone who can connect can delete all jobs
 worker  the OJSWorker that a module exports as 'worker', as default, or under NAME

@@ -116,7 +116,7 @@ export class FunctionHandler {
   given(env = platform.variables()) {
     if (this.#given?.env === env) return this.#given;
     const {
-      ojsUrl = env.OJS_URL,
+      ojsUrl = env.OJS_URL || env.OJS_BACKEND_URL,
       authToken = env.OJS_AUTH_TOKEN,
       headers,
       fetch,

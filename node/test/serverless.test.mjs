@@ -344,6 +344,13 @@ test('every event of AWS finds its way', async () => {
   assert.throws(() => handler.handle([]), /object/);
 });
 
+test('either variable names the server, and an empty one counts as unset', () => {
+  const server = (env) => new LambdaHandler().given(env).server;
+  assert.ok(server({ OJS_URL: 'http://localhost:1' }) && server({ OJS_BACKEND_URL: 'http://localhost:1' }));
+  assert.ok(server({ OJS_URL: '', OJS_BACKEND_URL: 'http://localhost:1' }));
+  assert.equal(server({ OJS_URL: '' }), undefined);
+});
+
 test('in the loop of a runtime of Lambda', async (t) => {
   const { jobs, states, url } = await engine(t);
   const invoke = await lambda(

@@ -254,9 +254,19 @@ def test_a_lost_lease_stops_the_run(client: ojs.Client) -> None:
 
 
 def test_without_a_server_a_checkpoint_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OJS_URL", raising=False)
+    for name in ("OJS_URL", "OJS_BACKEND_URL"):
+        monkeypatch.delenv(name, raising=False)
     answer = handler_with(lambda ctx: ctx.checkpoint(1))(job())
     assert "ojs_url" in answer["error"]["message"]
+
+
+@pytest.mark.parametrize("name", ["OJS_URL", "OJS_BACKEND_URL"])
+def test_either_variable_names_the_server(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    for other in ("OJS_URL", "OJS_BACKEND_URL"):
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv(name, "memory:")
+    answer = handler_with(lambda ctx: ctx.checkpoint(1))(job())
+    assert "ojs_url" not in answer["error"]["message"], "the server was asked"
 
 
 def test_wrong_settings_are_refused() -> None:

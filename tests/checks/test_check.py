@@ -53,6 +53,11 @@ class Runs(unittest.TestCase):
         self.assertEqual((status, suite.state, suite.runs), (1, "unsteady", 2))
         self.assertEqual(lines[-1], "4 passed, 1 failed")
 
+    def test_a_runner_that_ran_no_test_has_failed(self) -> None:
+        status, lines, suite = self.run_plan("echo 'test result: ok. 0 passed; 0 failed; 0 ignored'")
+        self.assertEqual((status, suite.state, suite.runs, suite.note), (1, "failed", 1, "no test ran"))
+        self.assertEqual(lines[-1], "0 passed, 2 failed", "the suite, and the one that needs it")
+
     def test_ci_ends_green_and_names_the_test_both_logs_and_the_seed_at_the_end(self) -> None:
         status, lines, _ = self.run_plan(FIRST_TIME, ci=True)
         self.assertEqual((status, lines[-1]), (0, "4 passed, 0 failed"))

@@ -39,7 +39,8 @@ impl ojs_answer {
     }
 }
 
-/// Runs a job. What it leaves in `answer` counts; nothing means: done, without a result. `job` and `answer` live until it returns.
+/// Runs a job. `answer` holds the outcome; if it stays empty, the job is completed without a result. `job` and
+/// `answer` live until it returns.
 pub type ojs_handler_fn = Option<extern "C" fn(user_data: *mut c_void, job: *const ojs_job, answer: *const ojs_answer)>;
 
 /// The layers of a worker.

@@ -11,7 +11,7 @@ use crate::job::ojs_job;
 use crate::request_context;
 use crate::slice::{ojs_buf, ojs_slice};
 
-/// Says what the request hands on that this thread works on: a JSON object of metadata, `traceparent` and others; empty
+/// Sets the metadata of the request that this thread works on: a JSON object with `traceparent` and others; empty
 /// when the request is over. Jobs get it where their client has the layer ojs_context_carry().
 #[unsafe(no_mangle)]
 #[must_use]
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn ojs_context_set(meta: ojs_slice) -> Option<Box<ojs_erro
     })
 }
 
-/// What was said: a JSON object, `{}` outside of a request.
+/// The metadata that ojs_context_set() has set: a JSON object, `{}` outside of a request.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_context_get(out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {

@@ -156,8 +156,8 @@ pub(crate) fn given<'a, T>(object: Option<&'a T>, name: &str) -> Result<&'a T, A
     object.ok_or_else(|| AbiError::invalid(format!("{name} is NULL")))
 }
 
-/// The error that an answer means which is not 2xx, for transports of a program's own. With a status of 0 `body` is the error of one
-/// item of an answer about many, `{"code", "message", …}`.
+/// The error that an answer with a status other than 2xx stands for, for transports of a program's own. With a status
+/// of 0 `body` is the error of one item of an answer about many, `{"code", "message", …}`.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_error_of(status: u16, body: ojs_slice) -> Option<Box<ojs_error>> {

@@ -7,7 +7,7 @@ use ojs_abi::error::AbiError;
 use crate::slice::{ojs_buf, ojs_slice};
 use crate::user_data::{UserData, ojs_destroy_fn};
 
-/// Just around what is inside: the last one to run before it.
+/// The innermost layer: it runs last, directly before the enqueue or the handler.
 pub const OJS_LAYER_INNERMOST: u32 = 0;
 /// Around all others.
 pub const OJS_LAYER_OUTERMOST: u32 = 1;

@@ -1,4 +1,4 @@
-//! Signals: the library handles none, and none of its making reaches the program.
+//! Signals: the library installs no handlers, and its threads block SIGPIPE.
 
 /// For threads of the library: writing to a connection whose other end is gone is an error there, and not SIGPIPE, which would end a
 /// program that has no handler for it. (Most hosts ignore the signal; C programs and Go do not.)

@@ -12,7 +12,7 @@ use crate::client::CoreClient;
 use crate::error::{CoreError, call, enter};
 use crate::transport::{HostTransport, Over};
 
-/// Where the rows of a relay are, and how it looks for them. What is nothing is the default.
+/// Where the rows of a relay are, and how it looks for them. A setting that is null has its default.
 #[derive(Debug, uniffi::Record)]
 pub struct RelaySettings {
     /// The table.

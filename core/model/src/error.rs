@@ -118,7 +118,7 @@ impl ErrorCode {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct OjsError {
-    /// Machine-readable, snake_case: a word of the catalogue, or a custom `x_…` code.
+    /// For programs, in snake_case: a code from the catalogue, or a custom code that begins with `x_`.
     pub code: Cow<'static, str>,
     /// For people.
     pub message: String,

@@ -105,7 +105,7 @@ impl HandlerFailure {
         }
     }
 
-    /// This worker has no handler for the type: final, so that the job does not circle for ever (seed "Implement an
+    /// This worker has no handler for the type: final, so that the job does not circle for ever ("Implement an
     /// SDK").
     #[must_use]
     pub fn no_handler(job_type: &str) -> Self {

@@ -1,4 +1,4 @@
-//! A job to be enqueued: type, arguments, options; and its wire form (seed "Implement an SDK").
+//! A job to be enqueued: type, arguments, options; and its wire form ("Implement an SDK").
 use std::fmt;
 use std::time::{Duration, SystemTime};
 

@@ -1,5 +1,5 @@
-//! What a request hands on to the jobs it makes: who, which request, which trace, which tenant, which language (seed "Framework
-//! Adapters", section 7.1).
+//! What a request hands on to the jobs it makes: user, request, trace, tenant, language ("Framework Adapters", section
+//! 7.1).
 //!
 //! A web framework's adapter [scopes](RequestContext::scope) it around the request; jobs that pass [`carry`] meanwhile have it in their
 //! metadata, and [`restore`], a worker's middleware, scopes it again around the handler, for the jobs that the handler makes.

@@ -41,6 +41,8 @@ _SENDS = 2
 #: The longest that one call to the server may take, in seconds: all sends fit into the margin before the platform's
 #: limit.
 CALL_SECONDS = 2.0
+#: Name the server, where no argument does.
+_URL_VARIABLES = ("OJS_URL", "OJS_BACKEND_URL")
 #: Plain handlers and layers beside coroutines, at a time.
 _THREADS = 64
 
@@ -82,7 +84,10 @@ class FunctionHandler:
         self._margin = safety_margin
         # Without a server, only the answer to the platform tells what became of a job.
         self._has_server = (
-            worker is not None or ojs_url is not None or "transport" in options or bool(os.environ.get("OJS_URL"))
+            worker is not None
+            or ojs_url is not None
+            or "transport" in options
+            or any(os.environ.get(name, "").strip() for name in _URL_VARIABLES)
         )
         self._lock = threading.Lock()
         self._runner: _Runner | None = None

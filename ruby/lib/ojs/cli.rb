@@ -45,7 +45,7 @@ module OJS
         on.separator("")
         on.on("--store URL", "server: sqlite:PATH, or memory: (gone when the server stops); sqlite:ojs.db") { |v| @options[:store] = v }
         on.on("--listen ADDRESS", "server: address and port; port 0 takes any free one") { |v| @options[:listen] = v }
-        on.on("--keys FILE", "server: ask everybody for a key of this file (ojs keys add)") { |v| @options[:keys] = v }
+        on.on("--keys FILE", "server: ask callers for a key of this file (ojs keys add)") { |v| @options[:keys] = v }
         on.on("--insecure", "server: listen on other addresses than loopback without keys") { @options[:insecure] = true }
         on.on("--test-mode", "server: anyone who can connect can delete all jobs") { @options[:test_mode] = true }
         on.on("--url URL", "worker: overrides the worker's own") { |v| @options[:url] = v }

@@ -112,7 +112,7 @@ pub async fn run(checks: Vec<&'static Check>, context: &Arc<Context>, end: Insta
         .collect();
     let mut findings = Vec::new();
     for (check, task) in running {
-        // The audit reads every row of the store; who asks for it waits for it.
+        // The audit reads every row of the store: it may take longer than the other checks.
         let limit = if check.name == "store.audit" { Instant::now() + audit::LONGEST } else { each.min(end) };
         let aborted = task.abort_handle();
         let found = match tokio::time::timeout_at(limit, task).await {

@@ -4,16 +4,18 @@ use serde_json::{Value, json};
 
 use super::process::{Front, fails, refused};
 
+/// Name of the file of keys.
+const FILE: &str = "keys.json";
+
 struct Keys {
-    file: tempfile::NamedTempFile,
+    folder: tempfile::TempDir,
     viewer: String,
     admin: String,
 }
 
 async fn keys() -> Keys {
-    let folder = tempfile::Builder::new().prefix("keys").suffix(".json").tempfile().unwrap();
-    let path = folder.path().to_owned();
-    std::fs::remove_file(&path).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE);
     let add = async |role: &str| {
         let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_ojs"))
             .args(["keys", "add", role, "--role", role, "--keys", path.to_str().unwrap()])
@@ -24,12 +26,12 @@ async fn keys() -> Keys {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     let (viewer, admin) = (add("viewer").await, add("admin").await);
-    Keys { file: folder, viewer, admin }
+    Keys { folder, viewer, admin }
 }
 
 impl Keys {
     async fn server(&self) -> ServerProcess {
-        ServerProcess::start("memory", &["--keys", self.file.path().to_str().unwrap()]).await
+        ServerProcess::start("memory", &["--keys", self.folder.path().join(FILE).to_str().unwrap()]).await
     }
 }
 

@@ -1,4 +1,4 @@
-//! In front of every route: who asks, and may they.
+//! In front of every route: identifies the caller and checks its permission.
 use std::convert::Infallible;
 use std::sync::Arc;
 

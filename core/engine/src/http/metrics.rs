@@ -43,7 +43,7 @@ async fn gathered(engine: &Engine) -> Result<String, Failure> {
     Ok(text.map_err(|_| OjsError::new(ErrorCode::InternalError, "The metrics could not be written."))?)
 }
 
-/// `GET /metrics`: OpenMetrics for who asks for it, as Prometheus does; plain text otherwise.
+/// `GET /metrics`: OpenMetrics for clients that ask for it, as Prometheus does; plain text otherwise.
 pub async fn metrics(State(engine): State<Engine>, headers: HeaderMap) -> Result<Response, Failure> {
     let text = gathered(&engine).await?;
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();

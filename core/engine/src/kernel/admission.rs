@@ -17,6 +17,8 @@ pub struct Admission {
     pub victims: Vec<JobRow>,
     /// Number of jobs in each limited queue after the enqueue, by name.
     pub pressure: Vec<(Arc<str>, Pressure)>,
+    /// Queues that have more jobs than their warning threshold only with the new ones.
+    pub crossed: Vec<Arc<str>>,
     /// Storing the jobs also creates a queue or a job type, or changes a limit. Every reason for a refusal must then be
     /// found before.
     pub makes_more: bool,

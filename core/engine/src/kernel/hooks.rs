@@ -1,5 +1,6 @@
-//! The hooks by which features take part in a transaction. A feature is registered in one line of `features::ALL`; the
-//! kernel calls its hooks and names no feature.
+//! The hooks by which features take part in a transaction: `features::ALL` registers a feature, and the kernel calls
+//! its hooks. Beside them the kernel uses functions that features offer (their answers, records and figures);
+//! `scripts/layers.py` lists which.
 //!
 //! Hooks are called in the order of the list. A hook that a feature does not have costs one branch.
 use std::sync::Arc;

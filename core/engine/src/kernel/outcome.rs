@@ -275,7 +275,7 @@ impl Transaction<'_> {
             worker.info = handlers::carried(&worker.info, info).map_or_else(|| info.clone(), Into::into);
         }
         if let Some(key) = &beat.key {
-            worker.info = admin::with_key(&worker.info, key);
+            worker.info = admin::with_key(&worker.info, key)?;
         }
         if !is_endpoint {
             worker.beat_at = self.now.as_millis();
@@ -332,7 +332,7 @@ impl Transaction<'_> {
     fn check_key(&self, worker: &WorkerRow, key: Option<&str>) -> Applied<()> {
         let Some(key) = key.filter(|_| worker.beat_at > 0) else { return Ok(()) };
         let alive = !worker.phase.is_leaving() && self.now.as_millis().saturating_sub(worker.beat_at) < STALE_AFTER_MS;
-        if !alive || admin::key_of(&worker.info).is_none_or(|owner| owner == key) {
+        if !alive || admin::key_of(&worker.info)?.is_none_or(|owner| owner == key) {
             return Ok(());
         }
         let message = format!("The worker id '{}' is in use under another key.", worker.id);

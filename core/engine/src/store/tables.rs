@@ -1,4 +1,5 @@
-//! The seam that SQLite and memory implement: rows in, rows out, inside one transaction at a time. No rules here.
+//! The seam that SQLite, PostgreSQL and memory implement: rows in, rows out, inside one transaction at a time. No rules
+//! here.
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -32,6 +32,7 @@ crate::on_every_store!(
     a_refused_job_drops_nobody,
     a_bound_in_bytes,
     a_duplicate_needs_no_place,
+    a_refused_enqueue_warns_of_nothing,
     a_warning_comes_once_and_is_taken_back,
 );
 
@@ -288,6 +289,16 @@ async fn a_duplicate_needs_no_place(b: Bench) {
     assert!(place(&b, &[unique]).await.unwrap()[0].deduplicated);
     place(&b, &[&unique.replace("ignore", "replace")]).await.expect("it takes the place of the other");
     assert_eq!(place(&b, &[PLAIN]).await.unwrap_err().status, 429);
+}
+
+async fn a_refused_enqueue_warns_of_nothing(b: Bench) {
+    configure(&b, "q", json!({"max_size": 4, "warning_threshold": 0.5})).await;
+    let named = PLAIN.replacen('{', r#"{"id":"019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f","#, 1);
+    place(&b, &[&named]).await.unwrap();
+    assert_eq!(place(&b, &[&named]).await.unwrap_err().status, 409, "the id is taken");
+    assert_eq!(names(&b, "backpressure").await, Vec::<String>::new());
+    place(&b, &[PLAIN]).await.unwrap();
+    assert_eq!(names(&b, "backpressure").await, ["backpressure.warning"]);
 }
 
 async fn a_warning_comes_once_and_is_taken_back(b: Bench) {

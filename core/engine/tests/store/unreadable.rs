@@ -1,5 +1,6 @@
-//! Settings of queues and limits of keys that cannot be read: a store error for what touches them, and never overwritten by a default.
-use ojs_engine::command::{Claim, Configure, Exchange, OverrideLimit, PutCron, SetDraining, SetPaused};
+//! Settings, limits and dependencies that cannot be read: a store error for what touches them. They are never taken for
+//! none, or overwritten by a default.
+use ojs_engine::command::{Claim, Configure, Exchange, Outcome, OutcomeReport, OverrideLimit, PutCron, SetDraining, SetPaused};
 use ojs_engine::cron::{CronRow, Overlap};
 use ojs_engine::error::{Refusal, StoreError};
 use ojs_engine::queue_config::canonical;
@@ -157,8 +158,32 @@ async fn limits_of_a_tenant_that_cannot_be_read_are_not_taken_for_none(b: Bench)
     b.enqueue(&of("acme")).await;
 }
 
+async fn a_step_whose_dependencies_cannot_be_read_does_not_start(b: Bench) {
+    let step = |id: &str, after: &str| format!(r#"{{"id":"{id}","type":"{id}","args":[],"depends_on":{after}}}"#);
+    let steps = [step("root", "[]"), step("other", "[]"), step("join", r#"["root","other"]"#)].join(",");
+    let (status, flow) = b.http("POST", "/workflows", &format!(r#"{{"name":"g","steps":[{steps}]}}"#)).await;
+    assert_eq!(status, 201, "{flow}");
+    let jobs = b.claim(5).await;
+    assert_eq!(jobs.len(), 2);
+    spoil(&b, "UPDATE steps SET after = '[' WHERE idx = 2", "UPDATE ojs_steps SET after = '[' WHERE idx = 2").await;
+    let b = b.reopened().await;
+    let report =
+        |outcome| OutcomeReport { job: jobs[0].row.id, lease: Some(jobs[0].row.lease), worker: None, outcome, want_job: false };
+    let ack = Exchange { outcomes: vec![report(Outcome::Ack(None))], claim: None };
+    let fault = fault_of(b.engine.store().execute(ack).await);
+    assert!(fault.contains("what step 2 of workflow number") && fault.contains("cannot be read"), "{fault}");
+    assert_eq!(b.state(jobs[0].row.id).await, JobState::Active, "nothing of the refused ack is left");
+    assert!(b.claim(5).await.is_empty(), "the step that waits for both has not started");
+    b.enqueue(ON_OTHER).await;
+    assert_eq!(b.claim_for(Some("w"), &["other"], 5).await.len(), 1, "other jobs run");
+}
+
 mod sqlite {
     use super::*;
+    #[tokio::test]
+    async fn a_step_whose_dependencies_cannot_be_read_does_not_start() {
+        super::a_step_whose_dependencies_cannot_be_read_does_not_start(Bench::sqlite().await).await;
+    }
     #[tokio::test]
     async fn limits_of_a_tenant_that_cannot_be_read_are_not_taken_for_none() {
         super::limits_of_a_tenant_that_cannot_be_read_are_not_taken_for_none(Bench::sqlite().await).await;
@@ -179,6 +204,10 @@ mod sqlite {
 
 mod postgres {
     use super::*;
+    #[tokio::test]
+    async fn a_step_whose_dependencies_cannot_be_read_does_not_start() {
+        super::a_step_whose_dependencies_cannot_be_read_does_not_start(Bench::postgres().await).await;
+    }
     #[tokio::test]
     async fn limits_of_a_tenant_that_cannot_be_read_are_not_taken_for_none() {
         super::limits_of_a_tenant_that_cannot_be_read_are_not_taken_for_none(Bench::postgres().await).await;

@@ -34,7 +34,7 @@ impl Default for Table {
     }
 }
 
-/// The seed's name, which the statements are written with.
+/// The name of the table in "Framework Adapters", which the statements are written with.
 pub(super) const PLAIN: &str = "ojs_outbox";
 
 impl Table {

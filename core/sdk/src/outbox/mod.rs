@@ -1,4 +1,4 @@
-//! The outbox: a job is sent if and only if the transaction that staged it commits (seed "Framework Adapters").
+//! The outbox: a job is sent if and only if the transaction that staged it commits ("Framework Adapters").
 //!
 //! The core *prepares* ([`stage`]), the application's own connection *writes*, the relay *sends* ([`Relay`]):
 //!

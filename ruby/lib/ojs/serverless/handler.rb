@@ -39,10 +39,12 @@ module OJS
       MAX_BODY = 6 * 1024 * 1024
       # The variable with the secrets that no argument gives, with commas between several.
       VARIABLE = "OJS_SIGNING_SECRET"
+      # Name the server, where no argument does.
+      URL_VARIABLES = %w[OJS_URL OJS_BACKEND_URL].freeze
       NOT_REPORTED = "the job is done, and the server could not be told"
       NO_SECRET = "a push endpoint needs its signing secret: set signing_secret: or #{VARIABLE}; " \
                   "unsigned: true trusts every request".freeze
-      private_constant :NOT_REPORTED, :NO_SECRET
+      private_constant :NOT_REPORTED, :NO_SECRET, :URL_VARIABLES
 
       # The worker whose handlers run. It is never started.
       attr_reader :worker
@@ -71,7 +73,8 @@ module OJS
         @timeout = Durations.seconds("timeout", timeout)
         @margin = Durations.seconds("safety_margin", safety_margin)
         @clock = clock
-        known = worker || ojs_url || options.key?(:transport) || !ENV.fetch("OJS_URL", "").empty?
+        known = worker || ojs_url || options.key?(:transport) ||
+                URL_VARIABLES.any? { |name| !ENV.fetch(name, "").strip.empty? }
         @runner = Runner.new(@worker, server: known ? true : false)
         # A signature from the future is valid for twice the tolerance.
         @deliveries = Deliveries.new(2 * @tolerance)

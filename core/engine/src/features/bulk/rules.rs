@@ -156,7 +156,7 @@ impl Transaction<'_> {
     }
 }
 
-/// Refuses a job that is in none of the states that are meant; none named are all that the action allows.
+/// Refuses a job whose state is not in `states`. An empty list means every state that the action allows.
 pub(crate) fn fits_state(action: Action, states: &[JobState], row: &JobRow) -> Result<(), OjsError> {
     let wanted = states.is_empty() || states.contains(&row.state);
     if action.allows(row.state) && wanted { Ok(()) } else { Err(OjsError::wrong_state(row.id, row.state, &action.states())) }

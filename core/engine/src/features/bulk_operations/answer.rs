@@ -20,7 +20,8 @@ pub(crate) fn describe(row: &OperationRow) -> Value {
         "updated_at": stamp(row.updated_at),
         "finished_at": stamp(row.finished_at),
         "counts": {"seen": row.seen, "changed": row.changed, "refused": row.refused},
-        "refusals": refusals::read(&row.refusals),
+        // null when they cannot be read: that is not the same as none.
+        "refusals": refusals::read(&row.refusals).ok(),
         "progress": {
             "expected": row.expected, "relation": row.relation.as_str(), "fraction": fraction(row),
         },

@@ -2,6 +2,8 @@
 use ojs_model::{JobId, OjsError};
 use serde::{Deserialize, Serialize};
 
+use crate::error::StoreError;
+
 /// Reasons that are told apart; further ones are counted together.
 const MAX_REASONS: usize = 20;
 /// The reason of those.
@@ -23,8 +25,12 @@ pub(crate) struct Refusals {
 }
 
 /// Reads what [`write`] has written.
-pub(crate) fn read(text: &str) -> Vec<Refusals> {
-    serde_json::from_str(text).unwrap_or_default()
+///
+/// # Errors
+/// [`StoreError::Failed`] when it cannot be read: it would be replaced by the refusals that come.
+pub(crate) fn read(text: &str) -> Result<Vec<Refusals>, StoreError> {
+    serde_json::from_str(text)
+        .map_err(|error| StoreError::Failed(format!("refusals of a bulk operation cannot be read: {error}")))
 }
 
 /// As JSON.
@@ -55,6 +61,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_cannot_be_read_is_a_fault_and_not_none() {
+        assert_eq!(read(&write(&[])).unwrap(), []);
+        assert!(matches!(read("["), Err(StoreError::Failed(fault)) if fault.contains("cannot be read")));
+    }
+
+    #[test]
     fn reasons_are_counted_and_bounded() {
         let mut known = Vec::new();
         let id = JobId::now_v7();
@@ -67,6 +79,6 @@ mod tests {
         assert_eq!(known.iter().map(|refusals| refusals.count).sum::<u64>(), 200);
         assert_eq!(known.last().map(|refusals| (refusals.reason.as_str(), refusals.count)), Some((OTHER, 160)));
         note(&mut known, id, &OjsError::not_found("job", "x"));
-        assert_eq!(read(&write(&known)), known);
+        assert_eq!(read(&write(&known)).unwrap(), known);
     }
 }

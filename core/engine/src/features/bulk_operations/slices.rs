@@ -178,7 +178,7 @@ impl Transaction<'_> {
             (*id, Err(OjsError::new(ojs_model::ErrorCode::BackendError, message)))
         };
         outcomes.extend(slice.failed.iter().map(failed));
-        tally(&mut row, &outcomes);
+        tally(&mut row, &outcomes)?;
         (row.holder, row.lease_until, row.updated_at) = (Some(slice.node), now.saturating_add(LEASE_MS), now);
         let next = slice.found.next.or_else(|| {
             let again = plan.repeats(row.round, row.round_changed);
@@ -215,8 +215,8 @@ impl Transaction<'_> {
 }
 
 /// Adds what became of jobs to the counts of an operation. In a later round those that are refused have been counted.
-fn tally(row: &mut OperationRow, outcomes: &[(JobId, Result<(), OjsError>)]) {
-    let mut known = refusals::read(&row.refusals);
+fn tally(row: &mut OperationRow, outcomes: &[(JobId, Result<(), OjsError>)]) -> Result<(), StoreError> {
+    let mut known = refusals::read(&row.refusals)?;
     for (id, outcome) in outcomes {
         match outcome {
             Ok(()) => {
@@ -233,4 +233,5 @@ fn tally(row: &mut OperationRow, outcomes: &[(JobId, Result<(), OjsError>)]) {
         }
     }
     row.refusals = refusals::write(&known);
+    Ok(())
 }

@@ -126,8 +126,8 @@ impl CronBody<'_> {
         serde_json::value::to_raw_value(&options).map(Some).map_err(wrong)
     }
 
-    /// Who asks for neither policy gets both: a tick is skipped while a job of its kind waits or runs (EI-R004, section 13 of the
-    /// interactions). Returns the options with that, or nothing when they stay as they are.
+    /// An entry that names neither policy gets both: a tick is skipped while a job of its type waits or runs (EI-R004,
+    /// section 13 of the interactions). Returns the options with that, or nothing when they stay as they are.
     fn usually_unique(&self, options: Option<&RawValue>) -> Result<Option<Box<RawValue>>, OjsError> {
         let Ok(mut options) = serde_json::from_str::<Members<'_>>(options.map_or("{}", RawValue::get)) else { return Ok(None) };
         if self.overlap_policy.is_some() || options.contains_key("unique") {

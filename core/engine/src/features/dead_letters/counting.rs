@@ -41,7 +41,7 @@ impl Transaction<'_> {
         for (queue, delta) in &drift {
             self.tables.add_dead(*queue, *delta)?;
         }
-        // What was mended is looked at once more: this transaction may not come to its end.
+        // After a correction the count is checked again at once, because this transaction may not be committed.
         self.counters.dead_recount_at = match (drift.is_empty(), self.tables.is_shared()) {
             (false, _) => now,
             (true, true) => now.saturating_add(RECOUNT_EVERY_MS),

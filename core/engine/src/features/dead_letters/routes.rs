@@ -204,7 +204,8 @@ pub async fn delete_many(
     Ok(Json::ok(all_done("delete", "deleted", ids.len(), json!({}))))
 }
 
-/// The answer to a change of many in the forms of both planes. None of them fails: what has changed meanwhile is no longer meant.
+/// The answer to a change of many in the forms of both planes. `failed` is always 0: a job that has changed meanwhile
+/// is left out.
 fn all_done(action: &str, done: &str, jobs: usize, mut more: Value) -> String {
     if let Some(object) = more.as_object_mut() {
         object.extend([

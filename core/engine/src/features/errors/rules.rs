@@ -7,7 +7,8 @@ use crate::kernel::job::JobRow;
 use crate::kernel::transaction::Transaction;
 
 impl Transaction<'_> {
-    /// Notes the error of an attempt. An error of a job that waits, because its time was over, is none of an attempt.
+    /// Notes the error of an attempt. A time-out of a waiting job belongs to no attempt and is
+    /// not noted.
     pub(crate) fn note_error(&mut self, row: &JobRow, error: &JobError) -> Result<()> {
         if row.state != JobState::Active {
             return Ok(());

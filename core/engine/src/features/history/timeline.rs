@@ -110,7 +110,7 @@ impl Timeline {
         if self.state == Some(state) {
             return;
         }
-        // What is known less exactly never stands before what is known.
+        // An estimated time is moved behind the last exact one.
         let at = self.events.last().map_or(at, |last| last.at.max(at));
         let data = json!({"from": self.state.map(JobState::as_str), "to": state.as_str()});
         self.push(at, "job.state_changed", Actor::System, data);

@@ -56,7 +56,7 @@ impl Transaction<'_> {
             }
         }
         if parts.len() > 1 {
-            // A fetch that names any other queue is none of an isolated pool.
+            // An isolated pool serves only fetches that name no queue outside it.
             parts.retain(|part| !matches!(part, Part::Pool(pool) if pool.row.isolated));
         }
         let pooled = parts.len() < names.len() || parts.iter().any(|part| matches!(part, Part::Pool(_)));

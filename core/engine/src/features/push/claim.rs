@@ -37,7 +37,8 @@ pub(crate) struct ClaimDeliveries {
     pub(crate) room: usize,
     /// So many more deliveries the node has room for; endpoints share them.
     pub(crate) spare: usize,
-    /// The places of endpoints that have room although the node holds them for full: jobs of theirs have just ended.
+    /// Indexes of endpoints that have room, although the node's counts say they are full: some of their jobs have just
+    /// ended.
     pub(crate) freed: BTreeSet<usize>,
     /// The time by which the node knows which endpoints have room.
     pub(crate) now: i64,

@@ -53,7 +53,7 @@ pub(crate) fn apply(row: &mut EndpointRow, body: &Members, reach: &Reach) -> Che
         row.endpoint = target(address, reach)?;
         let is_queue = QueueAddress::is_stored(&row.endpoint);
         if is_queue != was_queue {
-            // What is usual for the one is wrong for the other.
+            // The defaults of URLs and of queues differ.
             (row.max_concurrency, row.timeout_ms) = usual(is_queue);
         }
     }

@@ -65,7 +65,9 @@ impl Transaction<'_> {
             self.judge_demand(demand, admission)?;
         }
         for demand in demands {
-            self.emit_warning(&demand, admission);
+            if crosses_threshold(&demand, admission) {
+                admission.crossed.push(demand.queue.name);
+            }
         }
         Ok(())
     }
@@ -74,6 +76,11 @@ impl Transaction<'_> {
     pub(crate) fn after_admission(&mut self, admission: &mut Admission, placed: &mut [Placed]) -> Result<(), StoreError> {
         self.drop_victims(std::mem::take(&mut admission.victims))?;
         for (queue, pressure) in std::mem::take(&mut admission.pressure) {
+            // Not before the jobs are stored: an enqueue that is refused leaves no event.
+            if admission.crossed.contains(&queue) {
+                let extra = queue_extra(&queue, pressure.depth, Some(pressure.bound));
+                self.journal.other("backpressure.warning", self.now, &queue, &extra);
+            }
             for placed in placed.iter_mut().filter(|placed| placed.job.queue == queue) {
                 placed.pressure = Some(pressure);
             }
@@ -200,17 +207,6 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Says once that a queue has crossed its threshold: when this enqueue was the one to cross it.
-    fn emit_warning(&mut self, demand: &Demand<'_>, admission: &Admission) {
-        let pressure = admission.pressure.iter().find(|(queue, _)| *queue == demand.queue.name);
-        let (Some((_, pressure)), Some(settings)) = (pressure, demand.queue.settings.known()) else { return };
-        let threshold = settings.config.warning_threshold.unwrap_or(WARNING_THRESHOLD) * pressure.bound as f64;
-        if (pressure.depth.saturating_sub(demand.jobs) as f64) < threshold {
-            let extra = queue_extra(&demand.queue.name, pressure.depth, Some(pressure.bound));
-            self.journal.other("backpressure.warning", self.now, &demand.queue.name, &extra);
-        }
-    }
-
     /// At the end of a transaction: queues that fell below their threshold say so, and those with new room call who waits for it.
     pub(crate) fn emit_relief(&mut self) -> Result<(), StoreError> {
         let changed: Vec<(i64, Counts)> = self.counts.iter().map(|(queue, delta)| (*queue, *delta)).collect();
@@ -311,4 +307,12 @@ fn full(name: &str, load: &Load, config: &QueueConfig, strategy: Overflow, wante
     }
     error.code = "QUEUE_FULL".into();
     error
+}
+
+/// Whether a queue has more jobs than its warning threshold, and had not before this enqueue.
+fn crosses_threshold(demand: &Demand<'_>, admission: &Admission) -> bool {
+    let pressure = admission.pressure.iter().find(|(queue, _)| *queue == demand.queue.name);
+    let (Some((_, pressure)), Some(settings)) = (pressure, demand.queue.settings.known()) else { return false };
+    let threshold = settings.config.warning_threshold.unwrap_or(WARNING_THRESHOLD) * pressure.bound as f64;
+    (pressure.depth.saturating_sub(demand.jobs) as f64) < threshold
 }

@@ -66,7 +66,7 @@ impl Transaction<'_> {
         let Some(rule) = candidate(&rules, version).and_then(|place| rules.get_mut(place)) else { return Ok(()) };
         rule.weight = 0;
         let rate = rate(attempts, failed);
-        let mut entries = rolled_back(&row);
+        let mut entries = rolled_back(&row)?;
         let at = Timestamp::from_millis(self.now.as_millis()).to_string();
         entries.push(json!({
             "version": rule.version, "rolled_back_at": at, "error_rate": rate, "attempts": attempts, "failed": failed,

@@ -107,8 +107,16 @@ pub(crate) fn rollback_of(row: &RouteRow) -> Result<Option<Rollback>, StoreError
 }
 
 /// The versions that were taken out of the rules of a row.
-pub(crate) fn rolled_back(row: &RouteRow) -> Vec<Value> {
-    serde_json::from_str(&row.rolled_back).unwrap_or_default()
+///
+/// # Errors
+/// [`StoreError::Failed`] when they cannot be read.
+pub(crate) fn rolled_back(row: &RouteRow) -> Result<Vec<Value>, StoreError> {
+    let unreadable =
+        || format!("the versions of job type '{}' that were rolled back cannot be read: set its rules anew", row.job_type);
+    if row.rolled_back.is_empty() {
+        return Ok(Vec::new());
+    }
+    serde_json::from_str(&row.rolled_back).map_err(|_| StoreError::Failed(unreadable()))
 }
 
 #[cfg(test)]

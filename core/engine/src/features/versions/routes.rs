@@ -39,7 +39,7 @@ pub async fn delete(State(engine): State<Engine>, Path(job_type): Path<String>) 
 fn described(row: &RouteRow) -> Result<String, Failure> {
     let rollback = rollback_of(row)?.map(|rollback| rollback.to_json());
     let routing = json!({
-        "type": row.job_type, "rules": rules_of(row)?, "auto_rollback": rollback, "rolled_back": rolled_back(row),
+        "type": row.job_type, "rules": rules_of(row)?, "auto_rollback": rollback, "rolled_back": rolled_back(row)?,
         "updated_at": stamp(row.updated_at),
     });
     Ok(json!({"routing": routing}).to_string())

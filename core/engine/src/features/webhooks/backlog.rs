@@ -214,7 +214,7 @@ impl Backlog {
             let line = lines.of.get(&id).map(|line| line.waiting);
             // Other transactions may have been committed since this one has asked.
             let known = if delta.is_counted { delta.known } else { line.or(delta.known) };
-            // What was never asked for is counted when it is.
+            // A subscription whose count was never read is counted when it is first needed.
             let Some(Waiting { count, added, counted_at }) = known else { continue };
             let count = count.saturating_add(delta.written).saturating_add(delta.added).max(0);
             let waiting = Waiting { count, added: added.saturating_add(delta.added), counted_at };

@@ -58,6 +58,12 @@ fn compare_counters(audit: &mut Audit<'_>, row: &WorkflowRow, steps: &[StepRow])
     if row.state == WorkflowState::Running {
         audit.same("workflow_steps", &subject, "steps that ended", count(|step| step.state.is_terminal()), row.ended);
     }
+    for step in steps {
+        if let Err(fault) = step.waits_for() {
+            let what = format!("what step {} waits for", step.index);
+            audit.find("workflow_steps", &subject, what, "readable", fault);
+        }
+    }
     let ended = row.state.is_terminal();
     audit.same("workflow_states", &subject, "finished_at is set when it has ended, and only then", ended, row.finished_at > 0);
     // Versions before this one wrote no time for a callback that was not needed.

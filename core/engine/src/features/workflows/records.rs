@@ -2,7 +2,7 @@
 use ojs_model::workflow::Shape;
 use ojs_model::{JobId, JobState};
 
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::store::record::{Change, Read, RecordTables, Records, Scan, record, words};
 
 /// Where a workflow is.
@@ -140,9 +140,13 @@ record! {
 
 impl StepRow {
     /// Indexes of the steps it waits for.
-    #[must_use]
-    pub fn waits_for(&self) -> Vec<i64> {
-        serde_json::from_str(&self.after).unwrap_or_default()
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] when they cannot be read: a step that waits for nothing would start at once.
+    pub fn waits_for(&self) -> Result<Vec<i64>> {
+        let fault =
+            |error| format!("what step {} of workflow number {} waits for cannot be read: {error}", self.index, self.workflow);
+        serde_json::from_str(&self.after).map_err(|error| StoreError::Failed(fault(error)))
     }
 }
 

@@ -198,7 +198,7 @@ impl Transaction<'_> {
 
     /// `parent_results`: of all earlier steps in a chain, of those waited for in a graph, of all jobs for a callback.
     fn results_for(&mut self, flow: &WorkflowRow, step: &StepRow) -> Stored<String> {
-        let wanted = step.waits_for();
+        let wanted = step.waits_for()?;
         if step.index >= 0 && wanted.is_empty() {
             return Ok(flow.inherited.clone());
         }
@@ -294,8 +294,13 @@ impl Transaction<'_> {
         }
         let all = self.tables.steps(flow.num, 0)?;
         let completed = |index: &i64| all.iter().any(|row| row.index == *index && row.state == StepState::Completed);
-        let ready = all.iter().filter(|row| row.state == StepState::Waiting && row.waits_for().iter().all(completed));
-        for step in ready.cloned().collect::<Vec<_>>() {
+        let mut ready = Vec::new();
+        for step in all.iter().filter(|row| row.state == StepState::Waiting) {
+            if step.waits_for()?.iter().all(completed) {
+                ready.push(step.clone());
+            }
+        }
+        for step in ready {
             self.start_step(flow, step)?;
         }
         Ok(())
@@ -309,7 +314,7 @@ impl Transaction<'_> {
         loop {
             let mut changed = false;
             for mut step in self.tables.steps(num, 0)? {
-                if step.state == StepState::Waiting && step.waits_for().iter().any(|index| gone.contains(index)) {
+                if step.state == StepState::Waiting && step.waits_for()?.iter().any(|index| gone.contains(index)) {
                     gone.push(step.index);
                     step.state = StepState::Cancelled;
                     step.finished_at = self.now.as_millis();

@@ -4,6 +4,12 @@
 pub const DAMAGES: &[(&str, &str, &str, &str)] = &[
     (
         "bulk_operation",
+        "its refusals",
+        "UPDATE bulk_operations SET refusals = '['",
+        "UPDATE ojs_bulk_operations SET refusals = '['",
+    ),
+    (
+        "bulk_operation",
         "those that have not ended",
         "UPDATE bulk_operations SET open_at = 9",
         "UPDATE ojs_bulk_operations SET open_at = 9",
@@ -303,6 +309,12 @@ pub const DAMAGES: &[(&str, &str, &str, &str)] = &[
         "of step 1",
         "UPDATE steps SET finished_at = 9 WHERE idx = 1",
         "UPDATE ojs_steps SET finished_at = 9 WHERE idx = 1",
+    ),
+    (
+        "workflow_steps",
+        "what step 1 waits for",
+        "UPDATE steps SET after = '[' WHERE idx = 1",
+        "UPDATE ojs_steps SET after = '[' WHERE idx = 1",
     ),
     (
         "workflow_jobs",

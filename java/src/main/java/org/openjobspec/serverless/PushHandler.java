@@ -39,6 +39,8 @@ public class PushHandler {
     public static final int MAX_BODY = 6 * 1024 * 1024;
     /** The variable with the secrets that no setting gives, with commas between several. */
     public static final String VARIABLE = "OJS_SIGNING_SECRET";
+    /** Name the server, where no setting does. */
+    private static final List<String> URL_VARIABLES = List.of("OJS_URL", "OJS_BACKEND_URL");
     private static final System.Logger LOG = System.getLogger("org.openjobspec");
     private static final String NO_SECRET = "a push endpoint needs its signing secret: set signingSecrets or "
             + VARIABLE + "; unsigned trusts every request";
@@ -55,7 +57,8 @@ public class PushHandler {
             throw new IllegalArgumentException("unsigned checks no signature, and there are secrets: leave one out");
         }
         this.settings = settings;
-        boolean named = settings.url != null || !System.getenv().getOrDefault("OJS_URL", "").isEmpty();
+        boolean named = settings.url != null
+                || URL_VARIABLES.stream().anyMatch(name -> !System.getenv().getOrDefault(name, "").isBlank());
         boolean server = settings.worker != null || named;
         worker = settings.worker != null ? settings.worker : settings.newWorker();
         runs = new Runs(new JobRunner(worker, server));

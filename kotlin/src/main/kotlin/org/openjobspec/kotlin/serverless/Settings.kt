@@ -48,7 +48,7 @@ public class Settings(
 
     /** Whether there is a server that has leased the jobs. */
     internal val hasServer: Boolean =
-        worker != null || !ojsUrl.isNullOrEmpty() || !System.getenv("OJS_URL").isNullOrEmpty()
+        worker != null || !ojsUrl.isNullOrEmpty() || URL_VARIABLES.any { !System.getenv(it).isNullOrBlank() }
 
     internal val worker: OjsWorker
 
@@ -66,6 +66,8 @@ public class Settings(
     }
 
     private companion object {
+        /** Name the server, where no argument does. */
+        val URL_VARIABLES = listOf("OJS_URL", "OJS_BACKEND_URL")
         const val VARIABLE = "OJS_SIGNING_SECRET"
     }
 }
