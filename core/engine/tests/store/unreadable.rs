@@ -159,7 +159,9 @@ async fn limits_of_a_tenant_that_cannot_be_read_are_not_taken_for_none(b: Bench)
 }
 
 async fn a_step_whose_dependencies_cannot_be_read_does_not_start(b: Bench) {
-    let step = |id: &str, after: &str| format!(r#"{{"id":"{id}","type":"{id}","args":[],"depends_on":{after}}}"#);
+    let step = |id: &str, after: &str| {
+        format!(r#"{{"id":"{id}","type":"{id}","args":[],"options":{{"queue":"q"}},"depends_on":{after}}}"#)
+    };
     let steps = [step("root", "[]"), step("other", "[]"), step("join", r#"["root","other"]"#)].join(",");
     let (status, flow) = b.http("POST", "/workflows", &format!(r#"{{"name":"g","steps":[{steps}]}}"#)).await;
     assert_eq!(status, 201, "{flow}");

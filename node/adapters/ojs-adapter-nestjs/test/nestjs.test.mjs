@@ -130,12 +130,14 @@ test('FA-003, FA-R002, EI-001, EI-012, EI-013: encrypted rows that an earlier pr
   const earlier = new OjsService({ client, database: db, relay: false });
   const unique = { keys: ['type', 'args'], onConflict: 'ignore' };
   await db.transaction(async (trx) => {
-    for (const number of ['4111', '4111', '4222']) await earlier.enqueueAfterCommit('card.charge', [number], { unique });
+    for (const number of ['4111 1111', '4111 1111', '4222 2222']) {
+      await earlier.enqueueAfterCommit('card.charge', [number], { unique });
+    }
     const rows = JSON.stringify(await earlier.staged(trx));
-    assert.ok(!rows.includes('4111') && rows.includes('ojs_encoded'), rows);
+    assert.ok(!rows.includes('4111 1111') && rows.includes('ojs_encoded'), rows);
   });
   await context(t, { imports: [OjsModule.forRoot({ url, database: db })] });
-  assert.ok(!JSON.stringify(await sent(2)).includes('4111'));
+  assert.ok(!JSON.stringify(await sent(2)).includes('4111 1111'));
 });
 
 test('FA-002 an exception in the controller behind the job', async (t) => {

@@ -117,14 +117,14 @@ def test_fa_003_fa_r002_ei_001_ei_012_ei_013_encrypted_rows_wait_for_the_relay_a
     with engine.begin() as connection:
         outbox.create_table(connection)
     with engine.connect() as connection, app.app_context():
-        for number in ("4111", "4111", "4222"):
+        for number in ("4111 1111", "4111 1111", "4222 2222"):
             ojs.enqueue_after_commit("card.charge", [number], transaction=connection, unique=unique)
         rows = str(outbox.staged(connection))
-        assert "4111" not in rows and "ojs_encoded" in rows
+        assert "4111 1111" not in rows and "ojs_encoded" in rows
         connection.commit()
     outbox.relay.start()
     ojs.close(app, grace=60)
-    assert "4111" not in str([job.args for job in sent(ojs_server, 2)])
+    assert "4111 1111" not in str([job.args for job in sent(ojs_server, 2)])
     engine.dispose()
 
 

@@ -4,12 +4,6 @@
 pub const DAMAGES: &[(&str, &str, &str, &str)] = &[
     (
         "bulk_operation",
-        "its refusals",
-        "UPDATE bulk_operations SET refusals = '['",
-        "UPDATE ojs_bulk_operations SET refusals = '['",
-    ),
-    (
-        "bulk_operation",
         "those that have not ended",
         "UPDATE bulk_operations SET open_at = 9",
         "UPDATE ojs_bulk_operations SET open_at = 9",
@@ -25,6 +19,12 @@ pub const DAMAGES: &[(&str, &str, &str, &str)] = &[
         "by reason",
         "UPDATE bulk_operations SET seen = 9, refused = 9",
         "UPDATE ojs_bulk_operations SET seen = 9, refused = 9",
+    ),
+    (
+        "bulk_operation",
+        "its refusals",
+        "UPDATE bulk_operations SET refusals = '['",
+        "UPDATE ojs_bulk_operations SET refusals = '['",
     ),
     (
         "schemas",

@@ -272,10 +272,10 @@ class LambdaTest {
         String keys = "k-1:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
         String body;
         try (OJSClient hidden = OJSClient.builder().url(Jobs.SERVER).encryptionKeys(keys).build()) {
-            body = leased(hidden, Map.of(), "card.charge", "4111").body();
+            body = leased(hidden, Map.of(), "card.charge", "4111 1111").body();
         }
-        assertFalse(body.contains("4111"));
-        assertEquals(List.of("4111"), charged(keys, body).get("result"));
+        assertFalse(body.contains("4111 1111"));
+        assertEquals(List.of("4111 1111"), charged(keys, body).get("result"));
         Object unknown = dig(charged("other:" + "00".repeat(32), body), "error");
         assertEquals(List.of("x_codec_unknown_key", true), List.of(dig(unknown, "code"), dig(unknown, "retryable")));
         Object changed = dig(charged("k-1:" + "00".repeat(32), body), "error");

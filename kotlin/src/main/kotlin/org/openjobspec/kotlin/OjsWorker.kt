@@ -120,7 +120,10 @@ public class OjsWorker private constructor(
     // --- running ---
 
     /** Connects and begins to work. Returns when it does; the process stays alive until the worker is over. */
-    public suspend fun start(): OjsWorker {
+    public suspend fun start(): OjsWorker = begin {}
+
+    /** [attach] runs before the state says that the worker runs: a signal that is sent then finds its handler. */
+    private suspend fun begin(attach: () -> Unit): OjsWorker {
         if (handlers.isEmpty()) throw OjsException.Validation(
             "the worker has no handlers: register some before it starts",
         )
@@ -134,7 +137,10 @@ public class OjsWorker private constructor(
         // A call that is cancelled half way would leave a worker that runs and is not listened to.
         withContext(NonCancellable) { Core.call { made.start() } }
         val place = dispatcher ?: placeOfHandlers(concurrency)
-        loop = WorkerLoop(made, client, calls, concurrency, place, listeners).also { it.start() }
+        val begun = WorkerLoop(made, client, calls, concurrency, place, listeners)
+        loop = begun
+        attach()
+        begun.start()
         return this
     }
 
@@ -144,13 +150,13 @@ public class OjsWorker private constructor(
      * may finish for the grace period, then they are cancelled and their jobs go back.
      */
     public suspend fun run() {
-        start()
-        val signals = Interrupts.attach(this)
+        var signals: AutoCloseable? = null
         try {
+            begin { signals = Interrupts.attach(this) }
             join()
         } finally {
             withContext(NonCancellable) { stop() }
-            signals.close()
+            signals?.close()
         }
     }
 
@@ -190,7 +196,8 @@ public class OjsWorker private constructor(
     public val id: String get() = running().id()
 
     /** Where it is in its life. */
-    public val state: WorkerState get() = WorkerState.entries[if (loop == null) 0 else running().phase().toInt()]
+    public val state: WorkerState
+        get() = if (loop?.started == true) WorkerState.entries[running().phase().toInt()] else WorkerState.NEW
 
     /** Handlers that run now. */
     public val activeJobs: Int get() = loop?.active ?: 0

@@ -46,7 +46,12 @@ internal class WorkerLoop(
     val over = CompletableDeferred<Unit>()
     val active: Int get() = running.size
 
+    @Volatile
+    var started = false
+        private set
+
     fun start() {
+        started = true
         try {
             Runtime.getRuntime().addShutdownHook(exitHook)
         } catch (e: IllegalStateException) { // the process ends already
