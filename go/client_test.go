@@ -232,6 +232,26 @@ func TestEnqueueMiddleware(t *testing.T) {
 	})
 }
 
+func TestAListIsLongerThanAPage(t *testing.T) {
+	onEveryConnection(t, func(w world) {
+		jobs := make([]ojs.JobRequest, 51)
+		for n := range jobs {
+			jobs[n] = ojs.JobRequest{Type: "a", Queue: fmt.Sprintf("%s-%d", w.queue, n)}
+		}
+		_, err := w.client.EnqueueBatch(w.ctx, jobs)
+		must(w, err)
+		queues, err := w.client.ListQueues(w.ctx)
+		must(w, err)
+		found := 0
+		for _, queue := range queues {
+			if name, _ := queue["name"].(string); strings.HasPrefix(name, w.queue+"-") {
+				found++
+			}
+		}
+		equal(w, found, len(jobs), "queues in the list")
+	})
+}
+
 func TestManyGoroutines(t *testing.T) {
 	onEveryConnection(t, func(w world) {
 		var all sync.WaitGroup

@@ -149,7 +149,7 @@ func (c *Client) ListQueues(ctx context.Context) ([]Obj, error) {
 	var answer struct {
 		Queues []Obj `json:"queues"`
 	}
-	err := c.ask(ctx, "GET", at("queues"), nil, &answer)
+	err := c.ask(ctx, "GET", query(at("queues"), "pages", "all"), nil, &answer)
 	return answer.Queues, err
 }
 
@@ -252,7 +252,7 @@ func (c *Client) ListRateLimits(ctx context.Context) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
 	}
-	err := c.ask(ctx, "GET", query(at("rate-limits"), "limit", "200"), nil, &answer)
+	err := c.ask(ctx, "GET", query(at("rate-limits"), "limit", "200", "pages", "all"), nil, &answer)
 	return answer.Items, err
 }
 
@@ -341,7 +341,7 @@ func (c *Client) ListCronJobs(ctx context.Context) ([]CronJob, error) {
 		Crons []CronJob
 		Jobs  []CronJob `json:"cron_jobs"`
 	}
-	err := c.ask(ctx, "GET", at("cron"), nil, &answer)
+	err := c.ask(ctx, "GET", query(at("cron"), "pages", "all"), nil, &answer)
 	if answer.Crons == nil {
 		return answer.Jobs, err
 	}
@@ -486,7 +486,7 @@ func (c *Client) ListSchemas(ctx context.Context) ([]Obj, error) {
 	var answer struct {
 		Schemas []Obj `json:"schemas"`
 	}
-	err := c.ask(ctx, "GET", query(at("schemas"), "limit", "1000"), nil, &answer)
+	err := c.ask(ctx, "GET", query(at("schemas"), "limit", "200", "pages", "all"), nil, &answer)
 	return answer.Schemas, err
 }
 
@@ -556,7 +556,7 @@ func (c *Client) ListTrains(ctx context.Context, state string) ([]Obj, error) {
 	var answer struct {
 		Trains []Obj `json:"trains"`
 	}
-	err := c.ask(ctx, "GET", query(at("trains"), "state", state, "limit", "200"), nil, &answer)
+	err := c.ask(ctx, "GET", query(at("trains"), "state", state, "limit", "200", "pages", "all"), nil, &answer)
 	return answer.Trains, err
 }
 
@@ -682,7 +682,7 @@ func (c *Client) ListWebhooks(ctx context.Context) ([]Obj, error) {
 	var answer struct {
 		Subscriptions []Obj `json:"subscriptions"`
 	}
-	err := c.ask(ctx, "GET", query(at("webhooks", "subscriptions"), "limit", "200"), nil, &answer)
+	err := c.ask(ctx, "GET", query(at("webhooks", "subscriptions"), "limit", "200", "pages", "all"), nil, &answer)
 	return answer.Subscriptions, err
 }
 
@@ -809,7 +809,7 @@ func (c *Client) ListPushEndpoints(ctx context.Context) ([]Obj, error) {
 	var answer struct {
 		Endpoints []Obj `json:"endpoints"`
 	}
-	err := c.ask(ctx, "GET", query(at("push", "endpoints"), "limit", "200"), nil, &answer)
+	err := c.ask(ctx, "GET", query(at("push", "endpoints"), "limit", "200", "pages", "all"), nil, &answer)
 	return answer.Endpoints, err
 }
 

@@ -293,6 +293,7 @@ static inline ojs_error *ojs_list_workflows(const ojs_client *client, const ojs_
 OJS_MUST_USE
 static inline ojs_error *ojs_list_queues(const ojs_client *client, ojs_buf **out) {
     ojs_path path = ojs_path_begin("/queues");
+    ojs_path_query(&path, "pages", ojs_path_text("all"), NULL);
     return ojs_path_call(&path, client, "GET", ojs_path_text(NULL), out);
 }
 
@@ -433,6 +434,7 @@ OJS_MUST_USE
 static inline ojs_error *ojs_list_rate_limits(const ojs_client *client, ojs_buf **out) {
     ojs_path path = ojs_path_begin("/rate-limits");
     ojs_path_query(&path, "limit", ojs_path_text("200"), NULL);
+    ojs_path_query(&path, "pages", ojs_path_text("all"), NULL);
     return ojs_path_call(&path, client, "GET", ojs_path_text(NULL), out);
 }
 
@@ -594,6 +596,7 @@ static inline ojs_error *ojs_preview_dead_letters(const ojs_client *client, cons
 OJS_MUST_USE
 static inline ojs_error *ojs_list_cron(const ojs_client *client, ojs_buf **out) {
     ojs_path path = ojs_path_begin("/cron");
+    ojs_path_query(&path, "pages", ojs_path_text("all"), NULL);
     return ojs_path_call(&path, client, "GET", ojs_path_text(NULL), out);
 }
 
@@ -793,7 +796,8 @@ static inline ojs_error *ojs_server_config(const ojs_client *client, ojs_buf **o
 OJS_MUST_USE
 static inline ojs_error *ojs_list_schemas(const ojs_client *client, ojs_buf **out) {
     ojs_path path = ojs_path_begin("/schemas");
-    ojs_path_query(&path, "limit", ojs_path_text("1000"), NULL);
+    ojs_path_query(&path, "limit", ojs_path_text("200"), NULL);
+    ojs_path_query(&path, "pages", ojs_path_text("all"), NULL);
     return ojs_path_call(&path, client, "GET", ojs_path_text(NULL), out);
 }
 
@@ -873,6 +877,7 @@ static inline ojs_error *ojs_list_trains(const ojs_client *client, const ojs_lis
     ojs_path path = ojs_path_begin("/trains");
     ojs_path_query(&path, "state", query ? query->state : ojs_path_text(NULL), NULL);
     ojs_path_query(&path, "limit", ojs_path_text("200"), NULL);
+    ojs_path_query(&path, "pages", ojs_path_text("all"), NULL);
     return ojs_path_call(&path, client, "GET", ojs_path_text(NULL), out);
 }
 
@@ -1056,6 +1061,7 @@ OJS_MUST_USE
 static inline ojs_error *ojs_list_webhooks(const ojs_client *client, ojs_buf **out) {
     ojs_path path = ojs_path_begin("/webhooks/subscriptions");
     ojs_path_query(&path, "limit", ojs_path_text("200"), NULL);
+    ojs_path_query(&path, "pages", ojs_path_text("all"), NULL);
     return ojs_path_call(&path, client, "GET", ojs_path_text(NULL), out);
 }
 
@@ -1218,6 +1224,7 @@ OJS_MUST_USE
 static inline ojs_error *ojs_list_push_endpoints(const ojs_client *client, ojs_buf **out) {
     ojs_path path = ojs_path_begin("/push/endpoints");
     ojs_path_query(&path, "limit", ojs_path_text("200"), NULL);
+    ojs_path_query(&path, "pages", ojs_path_text("all"), NULL);
     return ojs_path_call(&path, client, "GET", ojs_path_text(NULL), out);
 }
 

@@ -141,7 +141,7 @@ class Operations {
 
   /** The registered schemas of all job types, without their texts, in order of job type and version. */
   async listSchemas(options) {
-    return list(await this.request('GET', query(at('schemas'), { limit: 1000 }), undefined, options), 'schemas');
+    return list(await this.request('GET', query(at('schemas'), { limit: 200, pages: 'all' }), undefined, options), 'schemas');
   }
 
   /** Registers the JSON Schema of the arguments of a job type. A registered version never changes. */
@@ -177,7 +177,7 @@ class Operations {
 
   /** The subscriptions, the oldest first, without their secrets. */
   async listWebhooks(options) {
-    return list(await this.request('GET', query(at('webhooks', 'subscriptions'), { limit: 200 }), undefined, options), 'subscriptions');
+    return list(await this.request('GET', query(at('webhooks', 'subscriptions'), { limit: 200, pages: 'all' }), undefined, options), 'subscriptions');
   }
 
   /** Creates a subscription: events are sent to `url` as signed POST requests. Only this answer has the secret. */
@@ -256,7 +256,7 @@ class Operations {
 
   /** The endpoints that jobs are sent to, the oldest first, without their secrets. */
   async listPushEndpoints(options) {
-    return list(await this.request('GET', query(at('push', 'endpoints'), { limit: 200 }), undefined, options), 'endpoints');
+    return list(await this.request('GET', query(at('push', 'endpoints'), { limit: 200, pages: 'all' }), undefined, options), 'endpoints');
   }
 
   /** Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this answer has the secret. */
@@ -371,7 +371,7 @@ class Operations {
 class Queues extends Part {
   /** All queues with their status. */
   async list(options) {
-    return list(await this.call('GET', at('queues'), undefined, options), 'queues');
+    return list(await this.call('GET', query(at('queues'), { pages: 'all' }), undefined, options), 'queues');
   }
 
   /** How many jobs of the queue are in which state. */
@@ -448,7 +448,7 @@ class Queues extends Part {
 class RateLimits extends Part {
   /** The keys that have limits, with how much of each limit is used. */
   async list(options) {
-    return list(await this.call('GET', query(at('rate-limits'), { limit: 200 }), undefined, options), 'items');
+    return list(await this.call('GET', query(at('rate-limits'), { limit: 200, pages: 'all' }), undefined, options), 'items');
   }
 
   /** The limits of a key, with how much of each is used. */
@@ -515,7 +515,7 @@ class DeadLetters extends Part {
 class Cron extends Part {
   /** All cron entries. */
   async list(options) {
-    return crons(await this.call('GET', at('cron'), undefined, options));
+    return crons(await this.call('GET', query(at('cron'), { pages: 'all' }), undefined, options));
   }
 
   /** The cron entry of this name. */
@@ -570,7 +570,7 @@ class Trains extends Part {
   /** The trains that have jobs, in the order of their ids, or only those in one state; the one that was held first comes first. */
   async list(chosen = {}) {
     const { state, ...options } = known('option', chosen, ['state', 'signal']);
-    return list(await this.call('GET', query(at('trains'), { state, limit: 200 }), undefined, options), 'trains');
+    return list(await this.call('GET', query(at('trains'), { state, limit: 200, pages: 'all' }), undefined, options), 'trains');
   }
 
   /** A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which they run. */

@@ -53,6 +53,14 @@ onEveryConnection('client', (make) => {
     });
   });
 
+  test('a list is longer than a page', async (t) => {
+    const { client, queue } = await make(t);
+    const many = Array.from({ length: 51 }, (_, n) => `${queue}-${n}`);
+    await client.enqueueBatch(many.map((name) => ({ type: 'a', queue: name })));
+    const listed = new Set((await client.queues.list()).map(({ name }) => name));
+    assert.deepEqual(many.filter((name) => !listed.has(name)), []);
+  });
+
   test('queues, dead letters, cron, workflows, health, manifest', async (t) => {
     const { client, queue, enqueue } = await make(t);
     await enqueue('a');

@@ -394,7 +394,7 @@ class Operations(ABC):
         """
         return self._run(Call(
             "GET",
-            ops.at("queues"),
+            ops.query(ops.at("queues"), {"pages": "all"}),
             None,
             ops.items("queues"),
         ))
@@ -629,7 +629,7 @@ class Operations(ABC):
         """
         return self._run(Call(
             "GET",
-            ops.query(ops.at("rate-limits"), {"limit": 200}),
+            ops.query(ops.at("rate-limits"), {"limit": 200, "pages": "all"}),
             None,
             ops.items("items"),
         ))
@@ -851,7 +851,7 @@ class Operations(ABC):
         """
         return self._run(Call(
             "GET",
-            ops.at("cron"),
+            ops.query(ops.at("cron"), {"pages": "all"}),
             None,
             ops.crons,
         ))
@@ -1146,7 +1146,7 @@ class Operations(ABC):
         """
         return self._run(Call(
             "GET",
-            ops.query(ops.at("schemas"), {"limit": 1000}),
+            ops.query(ops.at("schemas"), {"limit": 200, "pages": "all"}),
             None,
             ops.items("schemas"),
         ))
@@ -1280,7 +1280,7 @@ class Operations(ABC):
         """
         return self._run(Call(
             "GET",
-            ops.query(ops.at("trains"), {"state": state, "limit": 200}),
+            ops.query(ops.at("trains"), {"state": state, "limit": 200, "pages": "all"}),
             None,
             ops.items("trains"),
         ))
@@ -1550,7 +1550,7 @@ class Operations(ABC):
         """
         return self._run(Call(
             "GET",
-            ops.query(ops.at("webhooks", "subscriptions"), {"limit": 200}),
+            ops.query(ops.at("webhooks", "subscriptions"), {"limit": 200, "pages": "all"}),
             None,
             ops.items("subscriptions"),
         ))
@@ -1820,7 +1820,7 @@ class Operations(ABC):
         """
         return self._run(Call(
             "GET",
-            ops.query(ops.at("push", "endpoints"), {"limit": 200}),
+            ops.query(ops.at("push", "endpoints"), {"limit": 200, "pages": "all"}),
             None,
             ops.items("endpoints"),
         ))
@@ -2636,7 +2636,7 @@ class AsyncOperations(ABC):
         """
         return await self._run(Call(
             "GET",
-            ops.at("queues"),
+            ops.query(ops.at("queues"), {"pages": "all"}),
             None,
             ops.items("queues"),
         ))
@@ -2871,7 +2871,7 @@ class AsyncOperations(ABC):
         """
         return await self._run(Call(
             "GET",
-            ops.query(ops.at("rate-limits"), {"limit": 200}),
+            ops.query(ops.at("rate-limits"), {"limit": 200, "pages": "all"}),
             None,
             ops.items("items"),
         ))
@@ -3093,7 +3093,7 @@ class AsyncOperations(ABC):
         """
         return await self._run(Call(
             "GET",
-            ops.at("cron"),
+            ops.query(ops.at("cron"), {"pages": "all"}),
             None,
             ops.crons,
         ))
@@ -3388,7 +3388,7 @@ class AsyncOperations(ABC):
         """
         return await self._run(Call(
             "GET",
-            ops.query(ops.at("schemas"), {"limit": 1000}),
+            ops.query(ops.at("schemas"), {"limit": 200, "pages": "all"}),
             None,
             ops.items("schemas"),
         ))
@@ -3522,7 +3522,7 @@ class AsyncOperations(ABC):
         """
         return await self._run(Call(
             "GET",
-            ops.query(ops.at("trains"), {"state": state, "limit": 200}),
+            ops.query(ops.at("trains"), {"state": state, "limit": 200, "pages": "all"}),
             None,
             ops.items("trains"),
         ))
@@ -3792,7 +3792,7 @@ class AsyncOperations(ABC):
         """
         return await self._run(Call(
             "GET",
-            ops.query(ops.at("webhooks", "subscriptions"), {"limit": 200}),
+            ops.query(ops.at("webhooks", "subscriptions"), {"limit": 200, "pages": "all"}),
             None,
             ops.items("subscriptions"),
         ))
@@ -4062,7 +4062,7 @@ class AsyncOperations(ABC):
         """
         return await self._run(Call(
             "GET",
-            ops.query(ops.at("push", "endpoints"), {"limit": 200}),
+            ops.query(ops.at("push", "endpoints"), {"limit": 200, "pages": "all"}),
             None,
             ops.items("endpoints"),
         ))

@@ -199,6 +199,12 @@ def test_queues(client: ojs.Client) -> None:
     assert {queue["name"] for queue in client.list_queues()} >= {"default", "q"}
 
 
+def test_a_list_is_longer_than_a_page(client: ojs.Client) -> None:
+    many = {f"many-{n}" for n in range(51)}
+    client.enqueue_batch([ojs.JobRequest("a", queue=queue) for queue in many])
+    assert {queue["name"] for queue in client.list_queues()} >= many
+
+
 def test_server_facts(client: ojs.Client) -> None:
     assert client.health()["status"] in ("ok", "healthy")
     manifest = client.manifest()

@@ -116,6 +116,12 @@ class ClientTest < Minitest::Test
     silent&.close
   end
 
+  def test_a_list_is_longer_than_a_page
+    many = (1..51).map { |n| "#{queue}-#{n}" }
+    client.enqueue_batch(many.map { |name| { type: "a", queue: name } })
+    assert_empty many - client.list_queues.map { |one| one["name"] }
+  end
+
   def test_queues
     client.create_queue(queue, concurrency: 20)
     assert_equal({ "concurrency" => 20, "max_size" => 1000 }, client.configure_queue(queue, max_size: 1000)["config"])

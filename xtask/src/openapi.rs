@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::operation::{Alias, Filter, Group, Operation, Parameter, Permission, Place};
+use crate::operation::{ALL_PAGES, Alias, Filter, Group, Operation, Parameter, Permission, Place};
 
 /// Media type of the protocol.
 const MEDIA_TYPE: &str = "application/openjobspec+json";
@@ -103,7 +103,8 @@ impl Table<'_> {
             }
         }
         if !operation.has_body {
-            let fixed = operation.fixed.keys().filter(|name| !operation.parameters.iter().any(|known| known.wire == **name));
+            let known = |name: &str| name == ALL_PAGES.0 || operation.parameters.iter().any(|known| known.wire == name);
+            let fixed = operation.fixed.keys().filter(|name| !known(name));
             found.extend(fixed.map(|name| json!({"name": name, "in": "query", "schema": {"type": "boolean"}})));
         }
         found

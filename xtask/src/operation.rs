@@ -11,6 +11,9 @@ use crate::error::Error;
 /// Where the tables are, from the root.
 pub const FOLDER: &str = "xtask/operations";
 
+/// Tells the core's client to read all pages; it is not sent. See core/sdk/src/client/pages.rs.
+pub const ALL_PAGES: (&str, &str) = ("pages", "all");
+
 /// The operations of one noun.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -92,6 +95,9 @@ pub struct Operation {
     /// Members that the clients always send: in the body, or in the query of a request without one.
     #[serde(default)]
     pub fixed: BTreeMap<String, Value>,
+    /// The answer is a page of a list, and the methods of the clients give the whole list.
+    #[serde(default)]
+    pub all_pages: bool,
     /// The clients do not send it again when there is no answer.
     #[serde(default)]
     sent_once: bool,
@@ -341,6 +347,9 @@ impl Operation {
         self.segments = self.path.split('/').filter(|text| !text.is_empty()).map(segment).collect();
         let told = self.parameters.iter().any(|parameter| matches!(parameter.place, Place::Body | Place::WholeBody));
         self.has_body = told || self.body.is_some() || matches!(self.method.as_str(), "POST" | "PUT" | "PATCH");
+        if self.all_pages {
+            self.fixed.insert(ALL_PAGES.0.to_owned(), ALL_PAGES.1.into());
+        }
         for code in &self.errors {
             let class = class_of(code);
             if !self.classes.contains(&class) {

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::operation::{Filter, Group, Methods, Operation, Parameter, Place};
+use crate::operation::{ALL_PAGES, Filter, Group, Methods, Operation, Parameter, Place};
 
 const JOB_ID: &str = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f";
 
@@ -41,7 +41,7 @@ fn vector(operation: &Operation, arguments: &Map<String, Value>, filters: &BTree
             None => sent.put(parameter.place, parameter.inside.as_deref(), parameter, arguments),
         }
     }
-    for (name, value) in &operation.fixed {
+    for (name, value) in operation.fixed.iter().filter(|(name, _)| *name != ALL_PAGES.0) {
         if operation.has_body {
             sent.body.insert(name.clone(), value.clone());
         } else {

@@ -180,7 +180,7 @@ module OJS
 
     # All queues with their status.
     def list_queues
-      list(call("GET", path("queues")), "queues")
+      list(call("GET", query(path("queues"), pages: "all")), "queues")
     end
 
     # How many jobs of the queue are in which state.
@@ -291,7 +291,7 @@ module OJS
 
     # The keys that have limits, with how much of each limit is used.
     def list_rate_limits
-      list(call("GET", query(path("rate-limits"), limit: 200)), "items")
+      list(call("GET", query(path("rate-limits"), limit: 200, pages: "all")), "items")
     end
 
     # The limits of a key, with how much of each is used.
@@ -406,7 +406,7 @@ module OJS
 
     # All cron entries.
     def list_cron
-      crons(call("GET", path("cron")))
+      crons(call("GET", query(path("cron"), pages: "all")))
     end
 
     # The cron entry of this name.
@@ -555,7 +555,7 @@ module OJS
 
     # The registered schemas of all job types, without their texts, in order of job type and version.
     def list_schemas
-      list(call("GET", query(path("schemas"), limit: 1000)), "schemas")
+      list(call("GET", query(path("schemas"), limit: 200, pages: "all")), "schemas")
     end
 
     # Registers the JSON Schema of the arguments of a job type. A registered version never changes. With <tt>mode</tt>
@@ -618,7 +618,7 @@ module OJS
     #
     # Raises InvalidRequestError.
     def list_trains(state: nil)
-      list(call("GET", query(path("trains"), state: state, limit: 200)), "trains")
+      list(call("GET", query(path("trains"), state: state, limit: 200, pages: "all")), "trains")
     end
 
     # A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which they
@@ -752,7 +752,7 @@ module OJS
     # delivery because too many deliveries waited for the subscription; <tt>dropped_since</tt> when the first of them
     # happened, or null.
     def list_webhooks
-      list(call("GET", query(path("webhooks", "subscriptions"), limit: 200)), "subscriptions")
+      list(call("GET", query(path("webhooks", "subscriptions"), limit: 200, pages: "all")), "subscriptions")
     end
 
     # Creates a subscription: events are sent to <tt>url</tt> as signed POST requests. Only this answer has the
@@ -889,7 +889,7 @@ module OJS
     # <tt>probing</tt>, <tt>waiting</tt> (it has asked for a pause), <tt>disabled</tt> (it answered 401, 403, 404 or
     # 410) or <tt>paused</tt>; <tt>last_failure</tt> says why.
     def list_push_endpoints
-      list(call("GET", query(path("push", "endpoints"), limit: 200)), "endpoints")
+      list(call("GET", query(path("push", "endpoints"), limit: 200, pages: "all")), "endpoints")
     end
 
     # Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this answer has the

@@ -31,7 +31,7 @@ impl Client {
     /// # Errors
     /// Any error of [`call`](Self::call).
     pub async fn list_queues(&self) -> Result<Vec<Queue>, Error> {
-        Queue::list(&self.get("/queues").await?)
+        Queue::list(&self.get("/queues?pages=all").await?)
     }
 
     /// How many jobs of a queue are in which state.

@@ -18,6 +18,7 @@ pub(crate) mod forms;
 mod identity;
 pub mod operations;
 mod operators;
+mod pages;
 mod path;
 mod results;
 
@@ -112,9 +113,19 @@ impl Client {
 
     /// Any call of the protocol: `path` is relative to `/ojs/v1`. Returns the body of a 2xx answer.
     ///
+    /// A list comes in pages. With `pages=all` in the query of a `GET` the client reads all of them; when there are
+    /// several, the answer is an object with the whole list and without `pagination`.
+    ///
     /// # Errors
     /// [`Error::Ojs`] for an answer that is not 2xx, [`Error::Transport`] when there was none.
     pub async fn call(&self, method: Method, path: &str, body: Option<Bytes>) -> Result<Bytes, Error> {
+        match pages::without_wish(path) {
+            Some(path) if method == Method::GET => self.all_pages(&path).await,
+            _ => self.call_once(method, path, body).await,
+        }
+    }
+
+    async fn call_once(&self, method: Method, path: &str, body: Option<Bytes>) -> Result<Bytes, Error> {
         let mut request = Request::new(method, path.to_owned());
         request.body = body;
         Ok(self.send(request).await?.body)

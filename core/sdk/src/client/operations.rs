@@ -523,6 +523,7 @@ impl Client {
     pub async fn list_rate_limits(&self) -> Result<Vec<Value>, Error> {
         let query = query(&[
             ("limit", Some("200")),
+            ("pages", Some("all")),
         ]);
         let answer = self.call(Method::GET, &format!("/rate-limits{query}"), None).await?;
         answer::list(&answer, &["items"])
@@ -603,7 +604,10 @@ impl Client {
     /// # Errors
     /// Any error of [`call`](Self::call).
     pub async fn list_cron(&self) -> Result<Vec<Value>, Error> {
-        let answer = self.call(Method::GET, "/cron", None).await?;
+        let query = query(&[
+            ("pages", Some("all")),
+        ]);
+        let answer = self.call(Method::GET, &format!("/cron{query}"), None).await?;
         answer::list(&answer, &["crons", "cron_jobs", "entries"])
     }
 
@@ -785,7 +789,8 @@ impl Client {
     /// Any error of [`call`](Self::call).
     pub async fn list_schemas(&self) -> Result<Vec<Value>, Error> {
         let query = query(&[
-            ("limit", Some("1000")),
+            ("limit", Some("200")),
+            ("pages", Some("all")),
         ]);
         let answer = self.call(Method::GET, &format!("/schemas{query}"), None).await?;
         answer::list(&answer, &["schemas"])
@@ -865,6 +870,7 @@ impl Client {
         let query = query(&[
             ("state", options.state.as_deref()),
             ("limit", Some("200")),
+            ("pages", Some("all")),
         ]);
         let answer = self.call(Method::GET, &format!("/trains{query}"), None).await?;
         answer::list(&answer, &["trains"])
@@ -1029,6 +1035,7 @@ impl Client {
     pub async fn list_webhooks(&self) -> Result<Vec<Value>, Error> {
         let query = query(&[
             ("limit", Some("200")),
+            ("pages", Some("all")),
         ]);
         let answer = self.call(Method::GET, &format!("/webhooks/subscriptions{query}"), None).await?;
         answer::list(&answer, &["subscriptions"])
@@ -1191,6 +1198,7 @@ impl Client {
     pub async fn list_push_endpoints(&self) -> Result<Vec<Value>, Error> {
         let query = query(&[
             ("limit", Some("200")),
+            ("pages", Some("all")),
         ]);
         let answer = self.call(Method::GET, &format!("/push/endpoints{query}"), None).await?;
         answer::list(&answer, &["endpoints"])

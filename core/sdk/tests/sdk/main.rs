@@ -24,6 +24,7 @@ mod http_faults;
 mod operations;
 mod orchestration;
 mod other_servers;
+mod pages;
 mod secrets;
 mod tenants;
 mod testing;

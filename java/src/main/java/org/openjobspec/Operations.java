@@ -269,7 +269,7 @@ final class Operations {
          * The registered schemas of all job types, without their texts, in order of job type and version.
          */
         public List<Map<String, Object>> listSchemas() {
-            return run(Operation.list("GET", Operation.query("/schemas", Operation.members("limit", 1000)), null, "schemas", Members::of));
+            return run(Operation.list("GET", Operation.query("/schemas", Operation.members("limit", 200, "pages", "all")), null, "schemas", Members::of));
         }
 
         /**
@@ -347,7 +347,7 @@ final class Operations {
          * first of them happened, or null.
          */
         public List<Map<String, Object>> listWebhooks() {
-            return run(Operation.list("GET", Operation.query("/webhooks/subscriptions", Operation.members("limit", 200)), null, "subscriptions", Members::of));
+            return run(Operation.list("GET", Operation.query("/webhooks/subscriptions", Operation.members("limit", 200, "pages", "all")), null, "subscriptions", Members::of));
         }
 
         /**
@@ -513,7 +513,7 @@ final class Operations {
          * {@code paused}; {@code last_failure} says why.
          */
         public List<Map<String, Object>> listPushEndpoints() {
-            return run(Operation.list("GET", Operation.query("/push/endpoints", Operation.members("limit", 200)), null, "endpoints", Members::of));
+            return run(Operation.list("GET", Operation.query("/push/endpoints", Operation.members("limit", 200, "pages", "all")), null, "endpoints", Members::of));
         }
 
         /**
@@ -876,7 +876,7 @@ final class Operations {
          * All queues with their status.
          */
         public List<Map<String, Object>> list() {
-            return client.run(Operation.list("GET", "/queues", null, "queues", Members::of));
+            return client.run(Operation.list("GET", Operation.query("/queues", Operation.members("pages", "all")), null, "queues", Members::of));
         }
 
         /**
@@ -1034,7 +1034,7 @@ final class Operations {
          * The keys that have limits, with how much of each limit is used.
          */
         public List<Map<String, Object>> list() {
-            return client.run(Operation.list("GET", Operation.query("/rate-limits", Operation.members("limit", 200)), null, "items", Members::of));
+            return client.run(Operation.list("GET", Operation.query("/rate-limits", Operation.members("limit", 200, "pages", "all")), null, "items", Members::of));
         }
 
         /**
@@ -1166,7 +1166,7 @@ final class Operations {
          * All cron entries.
          */
         public List<Map<String, Object>> list() {
-            return client.run(Operation.read("GET", "/cron", null, Cron::entries));
+            return client.run(Operation.read("GET", Operation.query("/cron", Operation.members("pages", "all")), null, Cron::entries));
         }
 
         /**
@@ -1279,7 +1279,7 @@ final class Operations {
          *     said
          */
         public List<Map<String, Object>> list(String state) {
-            return client.run(Operation.list("GET", Operation.query("/trains", Operation.members("state", state, "limit", 200)), null, "trains", Members::of));
+            return client.run(Operation.list("GET", Operation.query("/trains", Operation.members("state", state, "limit", 200, "pages", "all")), null, "trains", Members::of));
         }
 
         /** The same without what may be left out. */

@@ -113,6 +113,17 @@ class ClientTest {
 
     @ParameterizedTest
     @EnumSource
+    void aListIsLongerThanAPage(Kind kind) {
+        try (Bench bench = new Bench(kind)) {
+            List<String> many = IntStream.range(0, 51).mapToObj(n -> bench.queue + "-" + n).toList();
+            bench.client.enqueueBatch(many.stream().map(queue -> JobRequest.of("a").queue(queue)).toList());
+            List<Object> listed = bench.client.queues().list().stream().map(queue -> queue.get("name")).toList();
+            assertTrue(listed.containsAll(many), listed.toString());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void queuesAndDeadLetters(Kind kind) {
         try (Bench bench = new Bench(kind)) {
             assertEquals(true, bench.client.queues().pause(bench.queue).get("paused") instanceof Boolean paused ? paused : true);

@@ -221,7 +221,7 @@ public abstract class Operations internal constructor() : Requests() {
      * The registered schemas of all job types, without their texts, in order of job type and version.
      */
     public suspend fun listSchemas(): List<Map<String, Any?>> =
-        run("GET", query(at("schemas"), given("limit" to 1000)), null, Reply.list("schemas"))
+        run("GET", query(at("schemas"), given("limit" to 200, "pages" to "all")), null, Reply.list("schemas"))
 
     /**
      * Registers the JSON Schema of the arguments of a job type. A registered version never changes. With `mode` `strict` jobs
@@ -291,7 +291,7 @@ public abstract class Operations internal constructor() : Requests() {
      * too many deliveries waited for the subscription; `dropped_since` when the first of them happened, or null.
      */
     public suspend fun listWebhooks(): List<Map<String, Any?>> =
-        run("GET", query(at("webhooks", "subscriptions"), given("limit" to 200)), null, Reply.list("subscriptions"))
+        run("GET", query(at("webhooks", "subscriptions"), given("limit" to 200, "pages" to "all")), null, Reply.list("subscriptions"))
 
     /**
      * Creates a subscription: events are sent to `url` as signed POST requests. Only this answer has the secret. Events that
@@ -444,7 +444,7 @@ public abstract class Operations internal constructor() : Requests() {
      * answered 401, 403, 404 or 410) or `paused`; `last_failure` says why.
      */
     public suspend fun listPushEndpoints(): List<Map<String, Any?>> =
-        run("GET", query(at("push", "endpoints"), given("limit" to 200)), null, Reply.list("endpoints"))
+        run("GET", query(at("push", "endpoints"), given("limit" to 200, "pages" to "all")), null, Reply.list("endpoints"))
 
     /**
      * Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this answer has the secret. A job
@@ -748,7 +748,7 @@ public abstract class QueuesOperations internal constructor(internal val client:
      * All queues with their status.
      */
     public suspend fun list(): List<Map<String, Any?>> =
-        run("GET", at("queues"), null, Reply.list("queues"))
+        run("GET", query(at("queues"), given("pages" to "all")), null, Reply.list("queues"))
 
     /**
      * How many jobs of the queue are in which state.
@@ -884,7 +884,7 @@ public abstract class RateLimitsOperations internal constructor(internal val cli
      * The keys that have limits, with how much of each limit is used.
      */
     public suspend fun list(): List<Map<String, Any?>> =
-        run("GET", query(at("rate-limits"), given("limit" to 200)), null, Reply.list("items"))
+        run("GET", query(at("rate-limits"), given("limit" to 200, "pages" to "all")), null, Reply.list("items"))
 
     /**
      * The limits of a key, with how much of each is used.
@@ -1017,7 +1017,7 @@ public abstract class CronOperations internal constructor(internal val client: O
      * All cron entries.
      */
     public suspend fun list(): List<Map<String, Any?>> =
-        run("GET", at("cron"), null, Reply.crons)
+        run("GET", query(at("cron"), given("pages" to "all")), null, Reply.crons)
 
     /**
      * The cron entry of this name.
@@ -1118,7 +1118,7 @@ public abstract class TrainsOperations internal constructor(internal val client:
      * @throws OjsException InvalidRequest
      */
     public suspend fun list(state: String? = null): List<Map<String, Any?>> =
-        run("GET", query(at("trains"), given("state" to state, "limit" to 200)), null, Reply.list("trains"))
+        run("GET", query(at("trains"), given("state" to state, "limit" to 200, "pages" to "all")), null, Reply.list("trains"))
 
     /**
      * A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which they run.

@@ -43,6 +43,15 @@ class ClientTest {
         assertEquals(2, client.queues.stats(queue).number("available"))
     }
 
+    @ParameterizedTest
+    @EnumSource
+    internal fun aListIsLongerThanAPage(place: Place) = bench(place) {
+        val many = List(51) { "$queue-$it" }
+        client.enqueueBatch(many.map { job("a", queue = it) })
+        val listed = client.queues.list().map { it["name"] }
+        assertTrue(listed.containsAll(many), "$listed")
+    }
+
     @Test
     fun bulkItemsHaveOutcomesOfTheirOwn() = bench {
         val items = client.bulk.enqueue(listOf(job("a", queue = queue), job("not a type!")))
