@@ -118,8 +118,9 @@ def suites() -> list[Suite]:
         return ["cargo", "test", *release, "--workspace", "--no-fail-fast", *which]
 
     others = [name for name in test_names() if name not in ("store", "e2e", "wire", "kill9", "scenarios")]
-    shared = ["tests/seeds", "tests/vectors"]
-    node_tests = [str(path.relative_to(ROOT)) for folder in ("node/test", "tests/seeds") for path in sorted((ROOT / folder).glob("*.test.mjs"))]
+    shared = ["tests/specification", "tests/vectors"]
+    folders = ("node/test", "tests/specification")
+    node_tests = [str(test.relative_to(ROOT)) for at in folders for test in sorted(ROOT.glob(f"{at}/*.test.mjs"))]
     page_tests = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests" / "dashboard").glob("*.test.mjs"))]
     all_ = [
         Suite("format", "lint", cargo + ["fmt", "--all", "--check", "--", "--color", "never"]),

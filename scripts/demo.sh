@@ -24,6 +24,7 @@ python=$CARGO_TARGET_DIR/demo/python
 scripts/crates.py "the engine and the Python package (1 of 2)" --profile demo -p ojs-python --no-default-features
 package "$python"
 PYTHONPATH=$python python3 examples/demo/demo.py
+echo "The first jobs were done within $SECONDS seconds of make demo."
 [ "${1:-}" != first ] || exit 0
 
 scripts/setup.sh node ruby java go

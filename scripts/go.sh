@@ -40,14 +40,14 @@ case $what in
   build) (cd go && go build ./... && echo "go $(go env GOVERSION), package in go/, library for $platform") ;;
   pack) python3 scripts/go_module.py pack "${2:?where to? go.sh pack DIR}" "$version" ;;
   test)
-    unformatted=$(gofmt -l go tests/seeds examples)
+    unformatted=$(gofmt -l go tests/specification examples)
     [ -z "$unformatted" ] || { echo "gofmt would change: $unformatted"; exit 1; }
     (cd go && go vet ./...)
     {
       # The soak measures memory, of which the race detector needs much itself.
       (cd go && go test -race -count=1 -v ./... 2>&1)
       (cd go && go test -count=1 -v -run 'TestSoak' . 2>&1)
-      (cd tests/seeds/go && go test -count=1 -v ./... 2>&1)
+      (cd tests/specification/go && go test -count=1 -v ./... 2>&1)
       (cd go/serverless && CGO_ENABLED=0 go test -count=1 -v . 2>&1)
       (cd go/serverless && CGO_ENABLED=0 go vet . && cd tests && go vet ./... && go test -race -count=1 -v ./... 2>&1)
       python3 scripts/go_module.py install "$version"

@@ -45,7 +45,7 @@ if ! cmp -s node/adapters/package-lock.json "$stamp"; then
   (cd node/adapters && npm_config_build_from_source=true npm ci --no-audit --no-fund --silent)
   cp node/adapters/package-lock.json "$stamp"
 fi
-# What is outside of the package (tests/seeds, examples) finds it by its name.
+# What is outside of the package (tests/specification, examples) finds it by its name.
 mkdir -p node_modules/@openjobspec
 ln -sfn ../../node node_modules/@openjobspec/sdk
 node -p '`@openjobspec/sdk ${require("./node").version} for ${process.platform}-${process.arch}`'

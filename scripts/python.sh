@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the native module and installs the Python package, editable, into .venv with everything its tests need.
-# Quick when nothing has changed. After it: .venv/bin/python -m pytest python tests/seeds
+# Quick when nothing has changed. After it: .venv/bin/python -m pytest python tests/specification
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$HOME/.cargo/bin:$PATH"

@@ -49,7 +49,7 @@ EXCEPTIONS = {
     "go/vectors_test.go:optionsOf": 120,
     "go/worker_test.go:TestFailures": 67,
     "scripts/check.py:suites": 150,
-    "tests/seeds/go/implement_an_sdk_test.go:onConnection": 80,
+    "tests/specification/go/implement_an_sdk_test.go:onConnection": 80,
     "tests/tests/wire/fields.rs:wrong_values": 62,
 }
 #: How a function begins, with its indentation and its name, and the word that ends it there.

@@ -4,7 +4,7 @@
 require_relative "support"
 require_relative "count"
 
-files = [*Dir[File.join(__dir__, "*_test.rb")], *Dir[File.join(Support::ROOT, "tests/seeds/*_test.rb")]]
+files = [*Dir[File.join(__dir__, "*_test.rb")], *Dir[File.join(Support::ROOT, "tests/specification/*_test.rb")]]
 files.sort.each { |file| require file }
 
 exit Minitest.run(ARGV)

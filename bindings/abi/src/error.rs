@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_listens_it_says_how_to_change_that() {
+    fn without_a_listener_it_says_how_to_change_that() {
         let refused = ojs::transport::TransportError::new(TransportErrorKind::Connect, "cannot connect to http://127.0.0.1:9");
         let object = AbiError::Sdk(refused.into()).to_object();
         let message = object.get("message").and_then(Value::as_str).unwrap_or_default();

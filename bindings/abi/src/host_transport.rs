@@ -151,7 +151,7 @@ impl Transport for HostTransport {
         // A closed mailbox has dropped the sender.
         Box::pin(async move {
             let answer = receiver.await.unwrap_or_else(|_| Err(closed()));
-            self.enqueued.heed(enqueues, &answer);
+            self.enqueued.observe(enqueues, &answer);
             answer
         })
     }

@@ -104,7 +104,7 @@ impl Engine {
         let (opened, opened_at, streams) = (Instant::now(), options.clock.now(), Streams::default());
         let waiting = Arc::new(ClientLimit::new(MAX_WAITING, MAX_WAITING_PER_CLIENT));
         let store: Arc<dyn Store> = Arc::new(store);
-        let store = options.between.map_or(Arc::clone(&store), |between| between(store));
+        let store = options.between.as_ref().map_or(Arc::clone(&store), |between| between(store));
         let outgoing = Arc::new(Outgoing::new(options.outgoing.clone(), options.test_mode));
         let sender = Outgoing::IS_PRESENT.then(|| {
             let (wakeups, metrics, outgoing) = (Arc::clone(&wakeups), Arc::clone(&metrics), Arc::clone(&outgoing));

@@ -129,7 +129,7 @@ impl Default for HistoryOptions {
 }
 
 /// Wraps a store in another one.
-pub type Between = fn(Arc<dyn Store>) -> Arc<dyn Store>;
+pub type Between = Arc<dyn Fn(Arc<dyn Store>) -> Arc<dyn Store> + Send + Sync>;
 
 /// Options of [`Engine::open`](crate::Engine::open). The defaults are the tuned values.
 #[derive(Clone)]

@@ -209,7 +209,7 @@ async fn a_request_that_waits_is_no_silence() {
 }
 
 #[tokio::test]
-async fn an_answer_that_nobody_reads_is_cut() {
+async fn an_answer_that_is_not_read_is_cut() {
     let tight = limits(|limits| (limits.connections, limits.write_timeout) = (1, SHORT));
     let server = start(|server| server.with_limits(tight)).await;
     let mut deaf = server.connect().await;
@@ -234,7 +234,7 @@ fn http2_get(stream: u32, path: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn an_http2_answer_that_nobody_reads_is_cut() {
+async fn an_http2_answer_that_is_not_read_is_cut() {
     let tight = limits(|limits| (limits.connections, limits.write_timeout) = (1, SHORT));
     let server = start(|server| server.with_limits(tight)).await;
     let mut deaf = server.connect().await;

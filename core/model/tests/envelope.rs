@@ -103,7 +103,7 @@ fn meta_is_merged_and_the_top_level_wins() {
 }
 
 #[test]
-fn what_nobody_interprets_survives_byte_for_byte() {
+fn what_is_not_interpreted_survives_byte_for_byte() {
     let args = r#"[1.0, 1e3, -0, 123456789012345678901234567890, {"z":1,"a":{"k":[ ]}}, "\u00e9\ud83d\ude00\/", null]"#;
     let text =
         format!(r#"{{"type":"a","args":{args},"meta":{{"n":1.50}},"ext_x":{{"b":1.00,"a":[1E5]}},"x_y":[ 1 ,2],"version":3}}"#);

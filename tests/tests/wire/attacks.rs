@@ -37,7 +37,7 @@ async fn long_names_take_neither_disk_nor_memory() {
 /// A heartbeat with a million ids held others up for 1.5 s, and an exchange with 600,000 outcomes was answered with
 /// 247 MB.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_about_very_many_jobs_are_refused_in_few_words_and_hold_nobody_up() {
+async fn requests_about_very_many_jobs_are_refused_briefly_and_delay_no_others() {
     let server = ServerProcess::memory().await;
     let id = job_id();
     let ids = format!(r#"{{"worker_id":"w","active_jobs":["{id}"{}]}}"#, format!(r#","{id}""#).repeat(999_999));

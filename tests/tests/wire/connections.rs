@@ -44,7 +44,7 @@ async fn a_request_that_breaks_off_leaves_no_trace() {
 
 /// Slow clients: none of them may hold a connection for ever, and none may hold up others.
 #[tokio::test]
-async fn slow_clients_are_cut_off_and_hold_nobody_up() {
+async fn slow_clients_are_cut_off_and_delay_no_others() {
     let target = Target::new().await;
     let (silent, head, body, _idlers) = beside_slow_clients(&target).await;
     // Within 30 s and a moment each of them is gone: the slow body with a 408, the others without an answer.

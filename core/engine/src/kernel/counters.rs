@@ -53,7 +53,7 @@ pub struct Counters {
     /// How long jobs waited before they were first in their trains, in milliseconds.
     pub train_waits: Vec<i64>,
     /// The events of that transaction, if they are to be logged.
-    pub told: Vec<event::Event>,
+    pub emitted: Vec<event::Event>,
     /// Whether that transaction has removed everything.
     pub emptied: bool,
     /// Parts of the running group that earlier tries have found to be refused.
@@ -86,7 +86,7 @@ impl Counters {
     pub fn forget(&mut self) {
         self.facts.clear();
         self.failures.clear();
-        self.told.clear();
+        self.emitted.clear();
         self.train_waits.clear();
         self.deltas.clear();
         (self.exceeded, self.starved) = (0, 0);

@@ -121,7 +121,7 @@ impl<'a> Transaction<'a> {
             self.tables.add_counts(*queue, delta)?;
         }
         if job_log::is_on() {
-            self.counters.told = self.journal.events(self.tables)?;
+            self.counters.emitted = self.journal.events(self.tables)?;
         }
         self.journal.write(self.now, self.tables)?;
         call!(&mut self, on_written);

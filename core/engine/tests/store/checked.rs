@@ -1,5 +1,6 @@
 //! A store in front of the real one that fails on everything that a refused command has left behind: the suite runs on
 //! it as on the others.
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -7,18 +8,19 @@ use ojs_engine::error::{Applied, Refusal, StoreError};
 use ojs_engine::store::seam::{Checkup, Store};
 use ojs_engine::typed::{Asked, Submitted};
 
-use crate::refusals::digest_of;
-use crate::support::START;
+use crate::contents::of_file;
 
 /// Commands one after the other, so that what changes between two looks is the command's doing.
 pub struct Checked {
     store: Arc<dyn Store>,
+    file: PathBuf,
     turn: tokio::sync::Mutex<()>,
 }
 
 impl Checked {
-    pub fn between(store: Arc<dyn Store>) -> Arc<dyn Store> {
-        Arc::new(Self { store, turn: tokio::sync::Mutex::default() })
+    /// `file` is where the store keeps its rows.
+    pub fn between(store: Arc<dyn Store>, file: PathBuf) -> Arc<dyn Store> {
+        Arc::new(Self { store, file, turn: tokio::sync::Mutex::default() })
     }
 }
 
@@ -27,10 +29,10 @@ impl Store for Checked {
         Box::pin(async move {
             let _turn = self.turn.lock().await;
             let what = format!("{command:?}");
-            let before = digest_of(&*self.store, START).await;
+            let before = of_file(&self.file);
             let answer = self.store.submit(command).await;
             if let Some(Ok(error)) = answer.clone().err().map(Refusal::into_error) {
-                let after = digest_of(&*self.store, START).await;
+                let after = of_file(&self.file);
                 assert_eq!(after, before, "{what} was refused ({error}) and has left something behind");
             }
             answer

@@ -249,7 +249,7 @@ mod postgres {
 }
 
 #[tokio::test]
-async fn a_look_after_an_unclean_end_finds_damage_and_delays_nobody() {
+async fn a_look_after_an_unclean_end_finds_damage_and_delays_no_request() {
     let b = Bench::sqlite().await;
     for _ in 0..200 {
         b.job().await;

@@ -13,7 +13,7 @@ use crate::support::{Bench, seconds};
 
 crate::on_every_store!(
     one_fetch_of_two_gets_one,
-    a_full_key_hides_nobody_behind_it,
+    a_full_key_hides_no_job_behind_it,
     whatever_ends_an_attempt_frees_its_slot,
     two_writers_race_for_the_last_slot,
     a_window_slides,
@@ -65,7 +65,7 @@ async fn one_fetch_of_two_gets_one(b: Bench) {
     assert_eq!((view.active, view.waiting), (1, 1));
 }
 
-async fn a_full_key_hides_nobody_behind_it(b: Bench) {
+async fn a_full_key_hides_no_job_behind_it(b: Bench) {
     for _ in 0..5 {
         keyed(&b, ONE).await;
     }

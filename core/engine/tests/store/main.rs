@@ -21,6 +21,7 @@ mod checked;
 mod checkpoints;
 mod claims;
 mod cloudevents;
+mod contents;
 mod crons;
 mod dead_letters;
 mod endpoint;

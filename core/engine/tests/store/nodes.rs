@@ -140,7 +140,7 @@ async fn a_job_goes_through_several_nodes() {
 }
 
 #[tokio::test]
-async fn what_a_node_remembers_of_a_lease_refuses_nobody() {
+async fn what_a_node_remembers_of_a_lease_refuses_no_worker() {
     let b = Bench::postgres().await;
     let other = second_node(&b).await;
     let id = b.job().await;

@@ -2,7 +2,7 @@
 use std::time::Duration;
 
 use ojs_engine::EventFilter;
-use ojs_engine::command::{Configure, DeleteQueue, Emptied, EmptyQueue, Enqueue, GetQueue, SetDraining, SetPaused};
+use ojs_engine::command::{CloseQueue, Configure, DeleteQueue, Emptied, EmptyQueue, Enqueue, GetQueue, SetDraining, SetPaused};
 use ojs_engine::error::Refusal;
 use ojs_engine::placed::Placed;
 use ojs_engine::queue_config::canonical;
@@ -24,12 +24,13 @@ crate::on_every_store!(
     a_draining_queue_takes_nothing_and_hands_out_the_rest,
     retention_is_the_queues_own,
     a_queue_is_deleted_only_when_nothing_is_lost,
+    a_queue_is_closed_before_it_is_emptied,
     a_full_queue_refuses_and_stores_nothing,
     a_full_queue_says_whether_producers_wait,
     two_writers_race_for_the_last_place,
     a_batch_is_taken_whole_or_not_at_all,
     the_oldest_makes_room,
-    a_refused_job_drops_nobody,
+    a_refused_job_drops_no_other,
     a_bound_in_bytes,
     a_duplicate_needs_no_place,
     a_refused_enqueue_warns_of_nothing,
@@ -202,6 +203,25 @@ async fn a_queue_is_deleted_only_when_nothing_is_lost(b: Bench) {
     assert_eq!(b.claim(1).await.len(), 1, "a name can be used again");
 }
 
+async fn a_queue_is_closed_before_it_is_emptied(b: Bench) {
+    let active = b.job_in(JobState::Active).await;
+    let waiting = b.job().await;
+    let (status, refused) = b.http("DELETE", "/queues/q?strategy=discard", "").await;
+    assert_eq!((status, &refused["error"]["details"]["jobs"]), (409, &json!({"active": 1})), "{refused}");
+    let (queue, _) = b.engine.store().query(GetQueue("q".into())).await.unwrap();
+    assert_eq!((queue.phase, queue.paused), (QueuePhase::Open, false), "nothing has changed");
+    assert_eq!(b.state(waiting).await, JobState::Available);
+    assert_eq!(b.http("DELETE", &format!("/jobs/{active}"), "").await.0, 200);
+    b.engine.store().execute(CloseQueue("q".into())).await.unwrap();
+    assert!(b.claim(5).await.is_empty(), "no job starts while the queue is emptied");
+    assert!(place(&b, &[PLAIN]).await.is_err(), "and none comes in");
+    let (status, deleted) = b.http("DELETE", "/queues/q?strategy=discard", "").await;
+    assert_eq!((status, &deleted["jobs_discarded"]), (200, &json!(1)), "{deleted}");
+    assert_eq!(b.state(waiting).await, JobState::Discarded);
+    b.job().await;
+    assert_eq!(b.claim(1).await.len(), 1, "a name that is used again is not paused");
+}
+
 async fn a_full_queue_refuses_and_stores_nothing(b: Bench) {
     configure(&b, "q", json!({"backpressure": {"max_depth": 2}})).await;
     place(&b, &[PLAIN]).await.unwrap();
@@ -263,7 +283,7 @@ async fn the_oldest_makes_room(b: Bench) {
     assert_eq!(place(&b, &[PLAIN; 3]).await.unwrap_err().status, 429, "more than it ever holds");
 }
 
-async fn a_refused_job_drops_nobody(b: Bench) {
+async fn a_refused_job_drops_no_other(b: Bench) {
     configure(&b, "q", json!({"max_size": 1, "overflow_policy": "drop_oldest"})).await;
     let id = b.job().await;
     let again = format!(r#"{{"type":"t","args":[],"id":"{id}","options":{{"queue":"q"}}}}"#);

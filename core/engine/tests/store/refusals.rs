@@ -10,19 +10,20 @@ use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
 use ojs_engine::limit::LimitPage;
 use ojs_engine::rows::{Directive, JobFilter, QueueRow};
-use ojs_engine::store::seam::Store;
 use ojs_engine::typed::{Submission, Submitted};
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 use serde_json::json;
 
+use crate::contents::{Contents, contents};
 use crate::on_every_store;
 use crate::support::Bench;
 
 on_every_store!(a_refused_command_changes_nothing);
 
-/// What a client can find out about a store, events aside: those say that something was refused.
+/// What a client can find out about a store, and the rows of its database. Events are left out: they say that something
+/// was refused.
 #[derive(Debug, PartialEq)]
-pub struct Digest {
+struct Digest {
     queues: Vec<QueueRow>,
     counts: Vec<[i64; 8]>,
     jobs: Vec<JobView>,
@@ -30,14 +31,11 @@ pub struct Digest {
     crons: String,
     trains: String,
     workers: usize,
+    contents: Contents,
 }
 
 async fn digest(b: &Bench) -> Digest {
-    digest_of(&**b.engine.store(), b.now()).await
-}
-
-/// What can be found out about a store at a time.
-pub async fn digest_of(store: &dyn Store, now: i64) -> Digest {
+    let store = b.engine.store();
     let queues = store.query(ListQueues).await.unwrap();
     let mut counts = Vec::new();
     for queue in &queues {
@@ -46,14 +44,14 @@ pub async fn digest_of(store: &dyn Store, now: i64) -> Digest {
     }
     let filter = JobFilter { limit: 1000, ascending: true, ..JobFilter::default() };
     let jobs = store.query(ListJobs(filter)).await.unwrap().jobs;
-    let at = Timestamp::from_millis(now);
+    let at = Timestamp::from_millis(b.now());
     let page = LimitPage { limit: 100, ..LimitPage::default() };
     let limits = format!("{:?}", store.query(ListLimits { key: None, page, at }).await.unwrap());
     let crons = format!("{:?}", store.query(ListCrons).await.unwrap());
     let workers = store.query(ListWorkers).await.unwrap();
     let all = ListTrains { state: None, limit: 100, offset: 0, behind: None };
     let trains = format!("{:?}", store.query(all).await.unwrap());
-    Digest { trains, queues, counts, jobs, limits, crons, workers: workers.len() }
+    Digest { trains, queues, counts, jobs, limits, crons, workers: workers.len(), contents: contents(b).await }
 }
 
 /// A command on its way to the store.

@@ -12,7 +12,7 @@ use crate::support::{Bench, seconds};
 crate::on_every_store!(
     a_result_says_when_it_was_stored_and_how_large_it_is,
     a_result_goes_and_the_job_stays,
-    a_result_that_nobody_wants_is_not_stored,
+    a_result_that_is_not_wanted_is_not_stored,
     a_result_for_ever_outlives_the_usual_retention,
     a_failed_job_answers_with_its_error,
     a_caller_waits_for_the_end,
@@ -81,7 +81,7 @@ async fn a_result_goes_and_the_job_stays(b: Bench) {
     assert_eq!((&read["job"]["state"], &read["job"]["result"]), (&json!("completed"), &Value::Null));
 }
 
-async fn a_result_that_nobody_wants_is_not_stored(b: Bench) {
+async fn a_result_that_is_not_wanted_is_not_stored(b: Bench) {
     let job = started(&b, r#","result_ttl":0"#).await;
     finish(&b, &job, "7").await;
     assert_eq!(b.get(job.row.id).await.history.result, "");

@@ -254,7 +254,7 @@ async fn scenario_33_a_retry_storm_leaves_room_for_new_work(b: Bench) {
 
 /// One row that cannot be read any more must not keep the others from workers, nor from their rescue.
 #[tokio::test]
-async fn scenario_14_one_undecodable_job_stops_nobody() {
+async fn scenario_14_one_undecodable_job_stops_no_other() {
     let b = Bench::sqlite().await;
     let request = r#"{"type":"t","args":[],"options":{"queue":"q","total_timeout":3600,"heartbeat_timeout":60,"result_ttl":5}}"#;
     let all = ids(&b.try_enqueue(&[request; 3]).await.unwrap());

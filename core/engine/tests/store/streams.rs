@@ -28,7 +28,7 @@ crate::on_every_store!(
     unknown_subjects_are_404_in_json,
     bad_parameters_are_refused,
     closing_says_goodbye,
-    nobody_listens_nothing_runs,
+    without_listeners_nothing_runs,
     a_summary_says_once_a_second_that_something_has_happened,
     a_summary_of_a_tenant_tells_nothing_of_others,
     a_result_is_streamed_when_it_is_there,
@@ -365,7 +365,7 @@ async fn closing_says_goodbye(b: Bench) {
     assert_eq!(get(&b.engine, "/events/stream", None).await.status(), 503);
 }
 
-async fn nobody_listens_nothing_runs(b: Bench) {
+async fn without_listeners_nothing_runs(b: Bench) {
     // Many come and go; the last one still hears, and a hundred at a time are all that are let in.
     for _ in 0..3 {
         let mut listeners = Vec::new();

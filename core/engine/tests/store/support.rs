@@ -18,6 +18,8 @@ use ojs_model::{JobError, JobId, JobState, NewJob, OjsError, Timestamp};
 use ojs_postgres_fixture::Database;
 use tempfile::TempDir;
 
+use crate::checked::Checked;
+
 /// 2026-01-01T00:00:00Z.
 pub const START: i64 = 1_767_225_600_000;
 
@@ -102,8 +104,10 @@ impl Bench {
     pub async fn checked() -> Self {
         let dir = TempDir::new().unwrap();
         let clock = Arc::new(ManualClock::new(Timestamp::from_millis(START)));
-        let url = format!("sqlite:{}", dir.path().join("jobs.db").display());
-        let options = EngineOptions { between: Some(crate::checked::Checked::between), ..options(&url, Arc::clone(&clock) as _) };
+        let file = dir.path().join("jobs.db");
+        let url = format!("sqlite:{}", file.display());
+        let between = Arc::new(move |store| Checked::between(store, file.clone()));
+        let options = EngineOptions { between: Some(between), ..options(&url, Arc::clone(&clock) as _) };
         let engine = Engine::open(options).await.unwrap();
         Self { audited: Audited::of(&engine), engine, clock, dir, database: None }
     }

@@ -128,7 +128,7 @@ pub trait Database: Send + Sync + 'static {
     }
 
     /// Notifies relays in other processes of new rows. Never called inside a transaction of the application.
-    fn tell(&self) -> BoxFuture<'_, ()> {
+    fn notify(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {})
     }
 }

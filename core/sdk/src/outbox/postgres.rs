@@ -86,7 +86,7 @@ impl Database for PostgresOutbox {
         })
     }
 
-    fn tell(&self) -> BoxFuture<'_, ()> {
+    fn notify(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             let statement = Statement { sql: NOTIFY.to_owned(), params: Vec::new() };
             if let Err(error) = self.run(vec![statement]).await {

@@ -386,7 +386,7 @@ impl Rounds {
     async fn tell_others(&mut self) {
         if self.shared.woken.swap(false, Ordering::SeqCst) {
             tokio::time::sleep(GATHER).await;
-            self.store.database().tell().await;
+            self.store.database().notify().await;
         }
     }
 

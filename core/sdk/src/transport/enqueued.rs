@@ -13,7 +13,7 @@ use super::{Request, Response, TransportError};
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
 /// let enqueued = ojs::transport::Enqueued::default();
 /// let mut listener = enqueued.listen();
-/// enqueued.tell();
+/// enqueued.notify();
 /// assert!(listener.changed().await.is_ok());
 /// # }
 /// ```
@@ -48,17 +48,17 @@ impl Enqueued {
     }
 
     /// A job was enqueued.
-    pub fn tell(&self) {
+    pub fn notify(&self) {
         self.0.send_replace(());
     }
 
-    /// Hears of jobs that are enqueued from now on. It does not keep the sender.
+    /// A signal for each job that is enqueued from now on. It does not keep the sender.
     #[must_use]
     pub fn listen(&self) -> watch::Receiver<()> {
         self.0.subscribe()
     }
 
-    /// Tells of an answer of success to a request that [enqueues](Request::enqueues): what a transport of your own
+    /// Notifies of a successful answer to a request that [enqueues](Request::enqueues): what a transport of your own
     /// calls with each answer.
     ///
     /// ```
@@ -66,12 +66,12 @@ impl Enqueued {
     /// let enqueued = Enqueued::default();
     /// let listener = enqueued.listen();
     /// let request = Request::post("/jobs", r#"{"type":"a","args":[]}"#);
-    /// enqueued.heed(request.enqueues(), &Ok(Response::new(201, "{}")));
+    /// enqueued.observe(request.enqueues(), &Ok(Response::new(201, "{}")));
     /// assert!(listener.has_changed().unwrap());
     /// ```
-    pub fn heed(&self, enqueues: bool, answer: &Result<Response, TransportError>) {
+    pub fn observe(&self, enqueues: bool, answer: &Result<Response, TransportError>) {
         if enqueues && answer.as_ref().is_ok_and(Response::is_success) {
-            self.tell();
+            self.notify();
         }
     }
 }
@@ -98,7 +98,7 @@ mod tests {
         let (one, same) = (Enqueued::at("http://one:1"), Enqueued::at("http://one:1"));
         let other = Enqueued::at("http://other:1");
         let (mut here, mut there) = (one.listen(), other.listen());
-        same.tell();
+        same.notify();
         assert!(here.has_changed().unwrap() && !there.has_changed().unwrap());
         here.mark_unchanged();
         there.mark_unchanged();

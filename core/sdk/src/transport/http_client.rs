@@ -129,7 +129,7 @@ impl Transport for Http {
         Box::pin(async move {
             let client = self.pool.of_this_process(&self.base, &self.options)?;
             let answer = self.options.resend.run(request.resend, || self.send_once(client, &request)).await;
-            self.enqueued.heed(request.enqueues(), &answer);
+            self.enqueued.observe(request.enqueues(), &answer);
             answer
         })
     }

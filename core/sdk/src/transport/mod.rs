@@ -251,7 +251,7 @@ where
         let answer = (self.answer)(request);
         Box::pin(async move {
             let answer = answer.await;
-            self.enqueued.heed(enqueues, &answer);
+            self.enqueued.observe(enqueues, &answer);
             answer
         })
     }

@@ -1,8 +1,9 @@
-//! The audit of endpoints: their breakers against their counts.
+//! The audit of endpoints: their breakers against their counts, and their rules.
 use ojs_model::JobId;
 
 use super::health::MOST_FAILURES;
 use super::records::EndpointRow;
+use super::routing::Routing;
 use crate::error::Result;
 use crate::kernel::audit::{Audit, Checks};
 
@@ -14,6 +15,9 @@ fn compare(audit: &mut Audit<'_>) -> Result<()> {
         |row: &EndpointRow| row.id,
         |audit, row| {
             let subject = format!("push endpoint {}", row.id);
+            if let Err(cause) = Routing::stored(&row.routing) {
+                audit.find("push_routing", &subject, "its rules", "readable", cause);
+            }
             if row.opened_at > 0 && row.failures < MOST_FAILURES {
                 audit.find("push_breaker", &subject, "failures of an endpoint that is sent nothing", MOST_FAILURES, row.failures);
             }

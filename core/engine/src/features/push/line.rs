@@ -50,7 +50,11 @@ pub(crate) enum Shut {
 impl Target {
     pub(crate) fn new(row: EndpointRow) -> Self {
         Self {
-            routing: Routing::stored(&row.routing),
+            // Without its rules it would be sent jobs that they keep from it.
+            routing: Routing::stored(&row.routing).unwrap_or_else(|cause| {
+                tracing::error!(%cause, endpoint = %row.id, "push: rules cannot be read; no jobs are sent until routing is set");
+                Routing::closed()
+            }),
             queue: QueueAddress::stored(&row.endpoint),
             row,
             closed_until: AtomicI64::new(0),

@@ -82,11 +82,11 @@ impl Outcomes {
     /// these as well. What the store has failed at is tried again, and delays no other outcome.
     pub(super) async fn write(&self, mut ended: Vec<Ended>, sender: &Arc<Sender>) {
         while !ended.is_empty() {
-            let Some(mut turn) = self.begin(std::mem::take(&mut ended)) else { return };
-            while let Some(batch) = turn.next() {
+            let Some(mut writer) = self.begin(std::mem::take(&mut ended)) else { return };
+            while let Some(batch) = writer.next() {
                 ended.extend(sender.settle(batch).await);
             }
-            drop(turn);
+            drop(writer);
             if !ended.is_empty() {
                 tokio::time::sleep(AFTER_FAULT).await;
             }
@@ -94,15 +94,15 @@ impl Outcomes {
     }
 
     /// Adds outcomes; `None` when a task that is writing is to take them.
-    fn begin(&self, ended: Vec<Ended>) -> Option<Turn<'_>> {
+    fn begin(&self, ended: Vec<Ended>) -> Option<Writer<'_>> {
         let mut waiting = self.waiting();
         waiting.ended.extend(ended);
         if !waiting.is_worth_writing(waiting.writers) {
             return None;
         }
         waiting.writers += 1;
-        // Made only here: a turn that is dropped gives its place away.
-        Some(Turn { outcomes: self, is_over: false })
+        // Made only here: a writer that is dropped gives its place away.
+        Some(Writer { outcomes: self, is_over: false })
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -112,13 +112,13 @@ impl Outcomes {
 }
 
 /// A task that writes.
-struct Turn<'a> {
+struct Writer<'a> {
     outcomes: &'a Outcomes,
     is_over: bool,
 }
 
-impl Turn<'_> {
-    /// What has come since the last time. Without any, or with few while another task is writing, the turn is over:
+impl Writer<'_> {
+    /// What has come since the last time. Without any, or with few while another task is writing, the writer has ended:
     /// that task takes them, or the next one that brings outcomes.
     fn next(&mut self) -> Option<Vec<Ended>> {
         let mut waiting = self.outcomes.waiting();
@@ -128,7 +128,7 @@ impl Turn<'_> {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Writer<'_> {
     /// After a panic of its task, others write.
     fn drop(&mut self) {
         if !self.is_over {

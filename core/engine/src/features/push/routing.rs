@@ -107,8 +107,16 @@ impl Routing {
     }
 
     /// Reads what was stored.
-    pub(crate) fn stored(text: &str) -> Self {
-        serde_json::from_str(text).unwrap_or_default()
+    ///
+    /// # Errors
+    /// The text is no rules.
+    pub(crate) fn stored(text: &str) -> serde_json::Result<Self> {
+        if text.is_empty() { Ok(Self::default()) } else { serde_json::from_str(text) }
+    }
+
+    /// The rules of an endpoint that takes no jobs.
+    pub(crate) fn closed() -> Self {
+        Self { rules: vec![Rule { wanted: Wanted::default(), weight: 0 }] }
     }
 
     /// The weight of the endpoint for a job; `base` where no rule fits.
@@ -150,7 +158,10 @@ mod tests {
         assert_eq!(weight("ml.inference", "gpu", hinted), 7);
         assert_eq!(weight("ml.inference", "gpu", r#""meta":{"serverless":{"memory_mb":512,"runtime":"provided.x"}}"#), 0);
         assert_eq!(weight("ml.inference", "default", ""), 3);
-        assert_eq!(Routing::stored(&routing.text()), routing);
+        assert_eq!(Routing::stored(&routing.text()).unwrap(), routing);
+        assert_eq!(Routing::stored("").unwrap(), Routing::default());
+        assert!(Routing::stored("[").is_err());
+        assert_eq!(Routing::closed().weight(&Job { job_type: "a", queue: "b", text: "" }, 3), 0);
     }
 
     #[test]

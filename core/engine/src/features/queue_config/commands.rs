@@ -80,6 +80,18 @@ impl Command for Configure {
     }
 }
 
+/// Stop a queue in which nothing runs: it hands out nothing and takes no jobs, so that it can be emptied and deleted.
+#[derive(Debug, Clone)]
+pub struct CloseQueue(pub String);
+
+impl Command for CloseQueue {
+    type Reply = ();
+
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<()> {
+        transaction.close_queue(&self.0)
+    }
+}
+
 /// Take a slice of the waiting jobs out of a queue: to another, or discarded.
 #[derive(Debug, Clone)]
 pub struct EmptyQueue {

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
-use crate::error::StoreError;
-use crate::features::queue_config::commands::{Configure, CreateQueue, DeleteQueue, EmptyQueue, GetQueue, SetDraining};
+use crate::error::{Refusal, StoreError};
+use crate::features::queue_config::commands::{CloseQueue, Configure, CreateQueue, DeleteQueue, EmptyQueue, GetQueue};
 use crate::features::queue_config::records::{QueueConfig, TEMPLATE, WARNING_THRESHOLD, canonical};
 use crate::features::queue_config::rules::phase_word;
 use crate::http::page::by_state;
@@ -119,29 +119,23 @@ pub async fn delete(
             return Err(OjsError::invalid_field("strategy", message).into());
         }
     };
-    let (queue, counts) = engine.query(GetQueue(name.clone())).await?;
+    let (queue, _) = engine.query(GetQueue(name.clone())).await?;
     if queue.num == 0 || queue.phase == QueuePhase::Deleted {
         return Err(OjsError::not_found("queue", &name).into());
     }
     let emptied = match target {
-        Some(target) => empty(&engine, &name, target, &counts).await?,
+        Some(target) => empty(&engine, &name, target).await?,
         None => 0,
     };
-    engine.execute(DeleteQueue(name.clone())).await?;
     let moved = if strategy == "move" { "jobs_moved" } else { "jobs_discarded" };
+    engine.execute(DeleteQueue(name.clone())).await.map_err(|refusal| after_emptying(refusal, moved, emptied))?;
     Ok(Json::ok(json!({"deleted": true, "name": name, "strategy": strategy, moved: emptied}).to_string()))
 }
 
-/// Takes out all that waits, in slices, so that a large queue does not delay other requests.
-async fn empty(engine: &Engine, name: &str, target: Option<String>, counts: &Counts) -> Result<usize, Failure> {
-    let active = counts.get(ojs_model::JobState::Active as usize).copied().unwrap_or(0);
-    if active > 0 {
-        return Err(OjsError::new(ErrorCode::Conflict, format!("Queue '{name}' has {active} active jobs."))
-            .with_details(json!({"queue": name, "reason": "queue_not_empty", "jobs": {"active": active}}))
-            .with_hint("Pause the queue and let them end, or cancel them.")
-            .into());
-    }
-    engine.execute(SetDraining { queue: name.to_owned(), draining: true }).await?;
+/// Takes out all that waits, in slices, so that a large queue does not delay other requests. The queue is closed first:
+/// a job that starts meanwhile would keep the emptied queue from being deleted.
+async fn empty(engine: &Engine, name: &str, target: Option<String>) -> Result<usize, Failure> {
+    engine.execute(CloseQueue(name.to_owned())).await?;
     let mut emptied = 0;
     loop {
         let slice = engine.execute(EmptyQueue { queue: name.to_owned(), target: target.clone() }).await?;
@@ -150,6 +144,17 @@ async fn empty(engine: &Engine, name: &str, target: Option<String>, counts: &Cou
             return Ok(emptied);
         }
     }
+}
+
+/// A refusal that says what has been done before it: another node may have handed out a job as the queue was closed.
+fn after_emptying(refusal: Refusal, done: &str, jobs: usize) -> Refusal {
+    let Refusal::Ojs(mut error) = refusal else { return refusal };
+    if let Some(details) = error.details.as_mut().and_then(Value::as_object_mut).filter(|_| jobs > 0) {
+        details.insert(done.to_owned(), json!(jobs));
+        let hint = "The queue is paused and takes no jobs: delete it again when its active jobs have ended.";
+        error.hint = Some(hint.to_owned());
+    }
+    Refusal::Ojs(error)
 }
 
 fn check_target(name: &str, target: Option<String>) -> Result<String, OjsError> {

@@ -136,6 +136,21 @@ impl Transaction<'_> {
         Ok(counts)
     }
 
+    pub(crate) fn close_queue(&mut self, name: &str) -> Applied<()> {
+        let queue = self.known_queue(name)?;
+        self.tables.lock_queue(queue.num)?;
+        let active = self.counts_now(queue.num)?.get(JobState::Active as usize).copied().unwrap_or(0);
+        if active > 0 {
+            return Err(OjsError::new(ErrorCode::Conflict, format!("Queue '{name}' has {active} active jobs."))
+                .with_details(json!({"queue": name, "reason": "queue_not_empty", "jobs": {"active": active}}))
+                .with_hint("Pause the queue and let them end, or cancel them.")
+                .into());
+        }
+        self.set_draining(name, true)?;
+        self.set_paused(name, true)?;
+        Ok(())
+    }
+
     pub(crate) fn empty_queue(&mut self, name: &str, target: Option<&str>) -> Applied<Emptied> {
         let queue = self.known_queue(name)?;
         let target = match target {

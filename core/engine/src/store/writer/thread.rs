@@ -322,7 +322,7 @@ impl WriterThread {
                 if std::mem::take(&mut self.counters.emptied) {
                     self.metrics.forget_unwritten();
                 }
-                job_log::write(&std::mem::take(&mut self.counters.told));
+                job_log::write(&std::mem::take(&mut self.counters.emitted));
                 for (queue, jobs) in ready {
                     self.wakeups.ready(&queue, jobs);
                 }

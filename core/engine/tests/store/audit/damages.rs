@@ -164,6 +164,12 @@ pub const DAMAGES: &[(&str, &str, &str, &str)] = &[
         "UPDATE push_endpoints SET opened_at = 0, probe_until = 9",
         "UPDATE ojs_push_endpoints SET opened_at = 0, probe_until = 9",
     ),
+    (
+        "push_routing",
+        "its rules",
+        "UPDATE push_endpoints SET routing = '['",
+        "UPDATE ojs_push_endpoints SET routing = '['",
+    ),
     ("delivery_times", "has an end", "UPDATE webhook_deliveries SET state = 3", "UPDATE ojs_webhook_deliveries SET state = 3"),
     (
         "delivery_lease",

@@ -65,7 +65,7 @@ async fn urls_that_cannot_be_used_are_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_listening_is_a_retryable_connect_error() {
+async fn a_port_without_a_listener_is_a_retryable_connect_error() {
     // Bound, and not listened on: no other process is given the port meanwhile.
     let port = tokio::net::TcpSocket::new_v4().unwrap();
     port.bind("127.0.0.1:0".parse().unwrap()).unwrap();

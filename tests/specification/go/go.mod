@@ -1,4 +1,4 @@
-module github.com/openjobspec/ojs-go/seeds
+module github.com/openjobspec/ojs-go/specification
 
 go 1.24
 
