@@ -12,22 +12,13 @@ import (
 // The vectors that all languages share: what the variables of the environment say. Not in parallel: the environment
 // is the process's.
 func TestEnvironmentVectors(t *testing.T) {
-	data, err := os.ReadFile("../tests/vectors/vectors.json")
-	if err != nil {
-		t.Fatal(err)
+	type environment struct {
+		Name      string
+		Variables map[string]string
+		Settings  map[string]any
+		Error     *string
 	}
-	var vectors struct {
-		Environments []struct {
-			Name      string
-			Variables map[string]string
-			Settings  map[string]any
-			Error     *string
-		}
-	}
-	if err := json.Unmarshal(data, &vectors); err != nil || len(vectors.Environments) == 0 {
-		t.Fatal(err, "no vectors")
-	}
-	for _, vector := range vectors.Environments {
+	for _, vector := range ReadVectors[environment](t, "vectors.json", "environments") {
 		t.Run(vector.Name, func(t *testing.T) {
 			for _, variable := range os.Environ() {
 				if name, text, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "OJS_") {

@@ -74,6 +74,14 @@ func nativeRecorded(method, path string, body []byte) (jobs []json.RawMessage, e
 	return jobs, err
 }
 
+// nativeMatching are the places of those recorded jobs that a test asks for.
+func nativeMatching(jobs, wanted []byte) (places []int, err error) {
+	var out *C.ojs_buf
+	err = takeError(C.ojs_fake_matching(bytesOf(jobs), bytesOf(wanted), &out))
+	err = readBuf(out, err, &places)
+	return places, err
+}
+
 func notifyStatement() string { return string(goBytes(C.ojs_outbox_notify())) }
 
 // sameDatabaseStep is one step of finding out whether the server shares the database.

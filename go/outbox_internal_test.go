@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -41,32 +40,18 @@ func (s *speaking) TextRows(_ context.Context, query string) ([][]string, error)
 	return [][]string{{text}}, nil
 }
 
-// outboxVectors are those of all languages.
-func outboxVectors(t *testing.T, into any) {
-	t.Helper()
-	data, err := os.ReadFile("../tests/vectors/vectors.json")
-	if err == nil {
-		err = json.Unmarshal(data, into)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestVectorsOfTheSameDatabase(t *testing.T) {
-	var vectors struct {
-		Detections []struct {
-			Name             string
-			Wanted           *bool
-			Database, Server said
-			Calls            []struct {
-				Asked  []string
-				Shared bool
-			}
+	type detection struct {
+		Name             string
+		Wanted           *bool
+		Database, Server said
+		Calls            []struct {
+			Asked           []string
+			Shared          bool
+			Lasting, Reason any // What the core keeps and logs.
 		}
 	}
-	outboxVectors(t, &vectors)
-	for _, vector := range vectors.Detections {
+	for _, vector := range ReadVectors[detection](t, "vectors.json", "detections") {
 		t.Run(vector.Name, func(t *testing.T) {
 			database := &speaking{said: vector.Database}
 			asked := make(chan string, 10)
@@ -102,15 +87,12 @@ func TestVectorsOfTheSameDatabase(t *testing.T) {
 }
 
 func TestVectorsOfStatements(t *testing.T) {
-	var vectors struct {
-		Statements []struct {
-			Name, Database, Table, Staged, Notify string
-			Migration                             []string
-			InEngine                              bool `json:"in_engine"`
-		}
+	type statements struct {
+		Name, Database, Table, Staged, Notify string
+		Migration                             []string
+		InEngine                              bool `json:"in_engine"`
 	}
-	outboxVectors(t, &vectors)
-	for _, vector := range vectors.Statements {
+	for _, vector := range ReadVectors[statements](t, "vectors.json", "statements") {
 		t.Run(vector.Name, func(t *testing.T) {
 			made, err := OutboxMigration(vector.Database, vector.Table)
 			staged, wrong := stagedQuery(vector.Database, vector.Table, vector.InEngine)

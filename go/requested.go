@@ -14,6 +14,17 @@ func init() {
 	fakes.Watch = func(client any, enqueued func(job any)) {
 		client.(*Client).fake = func(job *Job) { enqueued(job) }
 	}
+	fakes.Matching = func(jobs []json.RawMessage, wanted map[string]any) ([]int, error) {
+		recorded, err := encode(jobs)
+		if err != nil {
+			return nil, err
+		}
+		asked, err := encode(wanted)
+		if err != nil {
+			return nil, err
+		}
+		return nativeMatching(recorded, asked)
+	}
 }
 
 // record gives the jobs that a request has enqueued to the fake of this client, if it has one.

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -21,60 +20,6 @@ import (
 
 // The vectors that all languages share: what goes over the wire, and which error an answer becomes. A server of this test listens.
 func TestVectors(t *testing.T) {
-	data, err := os.ReadFile("../tests/vectors/vectors.json")
-	must(t, err)
-	var vectors struct {
-		Requests []struct {
-			Name, Type string
-			Args       json.RawMessage
-			Options    map[string]json.RawMessage
-			Body       map[string]any
-			Text       string
-		}
-		Refusals []struct {
-			Name, Says string
-			Options    map[string]any
-		}
-		Workflows []struct {
-			Name     string
-			Workflow vectorStep
-			Body     any
-		}
-		Crons []struct {
-			Name string
-			Cron struct {
-				Name, Expression, Timezone string
-				Job                        vectorStep
-			}
-			Body any
-		}
-		Operations []struct {
-			Name, Method string
-			Arguments    any
-			Path         []string
-			Query        map[string]string
-			Body         any
-			Answer       json.RawMessage
-		}
-		Answers []struct {
-			Name   string
-			Status int
-			Answer json.RawMessage
-			Error  struct {
-				Class         ojs.Class
-				Code, Message string
-				Retryable     bool
-				Status        int
-				Hint          *string
-				Details       any
-			}
-		}
-	}
-	must(t, json.Unmarshal(data, &vectors))
-	data, err = os.ReadFile("../tests/vectors/operations.json")
-	must(t, err)
-	must(t, json.Unmarshal(data, &vectors))
-
 	// The race detector does not see that a request and its answer are in order: they go through C.
 	var mu sync.Mutex
 	var received []byte
@@ -94,7 +39,13 @@ func TestVectors(t *testing.T) {
 	must(t, err)
 	defer client.Close()
 
-	for _, vector := range vectors.Requests {
+	type vectorRequest struct {
+		Name, Type, Text, Why string
+		Args                  json.RawMessage
+		Options               map[string]json.RawMessage
+		Body                  map[string]any
+	}
+	for _, vector := range ojs.ReadVectors[vectorRequest](t, "vectors.json", "requests") {
 		t.Run("request: "+vector.Name, func(t *testing.T) {
 			_, err := client.Enqueue(t.Context(), vector.Type, vector.Args, optionsOf(t, vector.Options)...)
 			must(t, err)
@@ -109,7 +60,11 @@ func TestVectors(t *testing.T) {
 			}
 		})
 	}
-	for _, vector := range vectors.Refusals {
+	type refusal struct {
+		Name, Says string
+		Options    map[string]any
+	}
+	for _, vector := range ojs.ReadVectors[refusal](t, "vectors.json", "refusals") {
 		t.Run("refusal: "+vector.Name, func(t *testing.T) {
 			var options []ojs.EnqueueOption
 			for name, value := range vector.Options {
@@ -127,7 +82,12 @@ func TestVectors(t *testing.T) {
 		must(t, json.Unmarshal(received, &body))
 		return body
 	}
-	for _, vector := range vectors.Workflows {
+	type workflow struct {
+		Name     string
+		Workflow vectorStep
+		Body     any
+	}
+	for _, vector := range ojs.ReadVectors[workflow](t, "vectors.json", "workflows") {
 		t.Run("workflow: "+vector.Name, func(t *testing.T) {
 			mu.Lock()
 			answer = []byte(`{"workflow":{"id":"x"}}`)
@@ -137,7 +97,15 @@ func TestVectors(t *testing.T) {
 			same(t, sent(t), vector.Body, "body")
 		})
 	}
-	for _, vector := range vectors.Crons {
+	type cronJob struct {
+		Name string
+		Cron struct {
+			Name, Expression, Timezone string
+			Job                        vectorStep
+		}
+		Body any
+	}
+	for _, vector := range ojs.ReadVectors[cronJob](t, "vectors.json", "crons") {
 		t.Run("cron: "+vector.Name, func(t *testing.T) {
 			cron := vector.Cron
 			must(t, client.RegisterCronJob(t.Context(), ojs.CronJob{Name: cron.Name, Expression: cron.Expression, Timezone: cron.Timezone,
@@ -145,7 +113,15 @@ func TestVectors(t *testing.T) {
 			same(t, sent(t), vector.Body, "body")
 		})
 	}
-	for place, vector := range vectors.Operations {
+	type operation struct {
+		Name, Method string
+		Arguments    any
+		Path         []string
+		Query        map[string]string
+		Body         any
+		Answer       json.RawMessage
+	}
+	for place, vector := range ojs.ReadVectors[operation](t, "operations.json", "operations") {
 		t.Run("operation: "+vector.Name, func(t *testing.T) {
 			mu.Lock()
 			status, answer = 200, vector.Answer
@@ -165,7 +141,20 @@ func TestVectors(t *testing.T) {
 			}
 		})
 	}
-	for _, vector := range vectors.Answers {
+	type answered struct {
+		Name   string
+		Status int
+		Answer json.RawMessage
+		Error  struct {
+			Class         ojs.Class
+			Code, Message string
+			Retryable     bool
+			Status        int
+			Hint          *string
+			Details       any
+		}
+	}
+	for _, vector := range ojs.ReadVectors[answered](t, "vectors.json", "answers") {
 		t.Run("answer: "+vector.Name, func(t *testing.T) {
 			mu.Lock()
 			status, answer = vector.Status, vector.Answer
@@ -267,6 +256,10 @@ func optionsOf(t *testing.T, given map[string]json.RawMessage) (options []ojs.En
 			option = ojs.WithVersion(read[string](t, raw))
 		case "result_ttl":
 			option = ojs.WithResultTTL(time.Duration(read[int64](t, raw)) * time.Second)
+		case "timeout":
+			length, err := time.ParseDuration(read[string](t, raw))
+			must(t, err)
+			option = ojs.WithTimeout(length)
 		case "total_timeout":
 			option = ojs.WithTotalTimeout(iso(t, read[string](t, raw)))
 		case "retry":
@@ -280,7 +273,9 @@ func optionsOf(t *testing.T, given map[string]json.RawMessage) (options []ojs.En
 				OnExhaustion       string   `json:"on_exhaustion"`
 				BackoffStrategy    string   `json:"backoff_strategy"`
 			}
-			must(t, json.Unmarshal(raw, &p))
+			if json.Unmarshal(raw, &p.MaxAttempts) != nil {
+				ojs.ReadStrictly(t, raw, &p)
+			}
 			option = ojs.WithRetry(ojs.RetryPolicy{MaxAttempts: p.MaxAttempts, InitialInterval: iso(t, p.InitialInterval),
 				BackoffCoefficient: p.BackoffCoefficient, MaxInterval: iso(t, p.MaxInterval), Jitter: p.Jitter,
 				NonRetryableErrors: p.NonRetryableErrors, OnExhaustion: p.OnExhaustion, BackoffStrategy: p.BackoffStrategy})
@@ -293,7 +288,7 @@ func optionsOf(t *testing.T, given map[string]json.RawMessage) (options []ojs.En
 				States     []ojs.JobState
 				OnConflict string `json:"on_conflict"`
 			}
-			must(t, json.Unmarshal(raw, &p))
+			ojs.ReadStrictly(t, raw, &p)
 			option = ojs.WithUnique(ojs.UniquePolicy{Keys: p.Keys, ArgsKeys: p.ArgsKeys, MetaKeys: p.MetaKeys, Period: iso(t, p.Period),
 				States: p.States, OnConflict: p.OnConflict})
 		case "train":
@@ -304,7 +299,7 @@ func optionsOf(t *testing.T, given map[string]json.RawMessage) (options []ojs.En
 				CancelActive string `json:"cancel_active"`
 			}
 			if json.Unmarshal(raw, &p.ID) != nil {
-				must(t, json.Unmarshal(raw, &p))
+				ojs.ReadStrictly(t, raw, &p)
 			}
 			option = ojs.WithTrain(ojs.Train{
 				ID: p.ID, OnCancelled: p.OnCancelled, OnDiscarded: p.OnDiscarded, CancelActive: p.CancelActive,

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"reflect"
 	"slices"
@@ -51,12 +50,6 @@ func verdicts(t *testing.T, judge, kind string) map[string]verdict {
 		found[one.Name] = one
 	}
 	return found
-}
-
-func readVectors(t *testing.T, into any) {
-	data, err := os.ReadFile("../tests/vectors/vectors.json")
-	must(t, err)
-	must(t, json.Unmarshal(data, into))
 }
 
 // does is the handler that does what its argument says.
@@ -103,11 +96,6 @@ func does(ctx ojs.JobContext) error {
 }
 
 func TestWorkerVectors(t *testing.T) {
-	var vectors struct {
-		Outcomes []struct{ Name string }
-		Lives    []life
-	}
-	readVectors(t, &vectors)
 	judge := startJudge(t)
 	client, err := ojs.NewClient(judge, ojs.WithMaxSends(1))
 	must(t, err)
@@ -120,10 +108,14 @@ func TestWorkerVectors(t *testing.T) {
 	found := verdicts(t, judge, "outcomes")
 	must(t, worker.Shutdown(t.Context()))
 	must(t, receive(t, ended, "the end"))
-	for _, vector := range vectors.Outcomes {
+	type outcome struct {
+		Name, Type                              string
+		Does, Requests, Job, Cancelled, Answers any // The judge's.
+	}
+	for _, vector := range ojs.ReadVectors[outcome](t, "vectors.json", "outcomes") {
 		t.Run("outcome: "+vector.Name, func(t *testing.T) { equal(t, found[vector.Name].Found, found[vector.Name].Expected, "requests") })
 	}
-	for _, vector := range vectors.Lives {
+	for _, vector := range ojs.ReadVectors[life](t, "vectors.json", "lives") {
 		t.Run("life: "+vector.Name, func(t *testing.T) { vector.live(t, judge, client) })
 	}
 }
@@ -178,6 +170,8 @@ type life struct {
 	Steps       []string
 	Concurrency int
 	Grace       int64 `json:"grace_ms"`
+
+	Requests, Directive any // The judge's.
 }
 
 func (l life) live(t *testing.T, judge string, client *ojs.Client) {
@@ -211,6 +205,8 @@ func (l life) live(t *testing.T, judge string, client *ojs.Client) {
 			must(t, worker.Stop())
 		case "stopped":
 			must(t, receive(t, ended, "the end"))
+		default:
+			t.Fatalf("no step of Go for %q", step)
 		}
 	}
 	verdict := verdicts(t, judge, "lives")[l.Name]
@@ -218,25 +214,16 @@ func (l life) live(t *testing.T, judge string, client *ojs.Client) {
 }
 
 func TestPolicyVectors(t *testing.T) {
-	var vectors struct {
-		Policies []struct {
-			Name, Type string
-			Args       json.RawMessage
-			Options    map[string]any
-			Error      *struct {
-				Class       ojs.Class
-				Code, Field string
-			}
-		}
-		Keys []struct {
-			Name, Type, Key string
-			Args            json.RawMessage
-			Options         map[string]json.RawMessage
-			Unique          map[string]any
+	type policy struct {
+		Name, Type string
+		Args       json.RawMessage
+		Options    map[string]any
+		Error      *struct {
+			Class       ojs.Class
+			Code, Field string
 		}
 	}
-	readVectors(t, &vectors)
-	for _, vector := range vectors.Policies {
+	for _, vector := range ojs.ReadVectors[policy](t, "vectors.json", "policies") {
 		t.Run("policy: "+vector.Name, func(t *testing.T) {
 			client, err := ojs.NewClient("memory:")
 			must(t, err)
@@ -259,7 +246,16 @@ func TestPolicyVectors(t *testing.T) {
 			equal(t, detail(refused, "field"), vector.Error.Field, "field")
 		})
 	}
-	for _, vector := range vectors.Keys {
+}
+
+func TestKeyVectors(t *testing.T) {
+	type key struct {
+		Name, Type, Key string
+		Args            json.RawMessage
+		Options         map[string]json.RawMessage
+		Unique          map[string]any
+	}
+	for _, vector := range ojs.ReadVectors[key](t, "vectors.json", "keys") {
 		t.Run("key: "+vector.Name, func(t *testing.T) {
 			client, err := ojs.NewClient("memory:")
 			must(t, err)
@@ -303,9 +299,7 @@ type chainTrace struct {
 }
 
 func TestChainVectors(t *testing.T) {
-	var vectors struct{ Chains []chainVector }
-	readVectors(t, &vectors)
-	for _, vector := range vectors.Chains {
+	for _, vector := range ojs.ReadVectors[chainVector](t, "vectors.json", "chains") {
 		t.Run("chain: "+vector.Name, func(t *testing.T) {
 			client, err := ojs.NewClient("memory:")
 			must(t, err)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"os"
 	"testing"
 	"time"
 
@@ -14,24 +13,15 @@ import (
 // The vectors that all languages share: which requests of webhooks are to be trusted.
 func TestWebhookVectors(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../tests/vectors/vectors.json")
-	if err != nil {
-		t.Fatal(err)
+	type webhook struct {
+		Name, Body string
+		Headers    map[string]string
+		Secrets    []string
+		Tolerance  int64
+		Now        int64
+		Reason     *string
 	}
-	var vectors struct {
-		Webhooks []struct {
-			Name, Body string
-			Headers    map[string]string
-			Secrets    []string
-			Tolerance  int64
-			Now        int64
-			Reason     *string
-		}
-	}
-	if err := json.Unmarshal(data, &vectors); err != nil || len(vectors.Webhooks) == 0 {
-		t.Fatal(err, "no vectors")
-	}
-	for _, vector := range vectors.Webhooks {
+	for _, vector := range ojs.ReadVectors[webhook](t, "vectors.json", "webhooks") {
 		t.Run(vector.Name, func(t *testing.T) {
 			headers := http.Header{}
 			for name, value := range vector.Headers {

@@ -7,7 +7,6 @@
 package ojstest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -71,62 +70,85 @@ func (f *Fake) remember(job any) {
 	f.jobs = append(f.jobs, *job.(*ojs.Job))
 }
 
-// Match chooses jobs. A job is as it was sent: middleware has changed it, the defaults of its type are in it, and its
-// options are in Raw, under their names on the wire.
-type Match func(ojs.Job) bool
+// Match is what a test asks for besides the type of a job: a member of it, or an option.
+type Match struct {
+	name  string
+	value any
+}
 
 // Args chooses jobs with these arguments, compared as JSON.
-func Args(args ...any) Match {
-	var want ojs.Job
-	body, err := json.Marshal(ojs.JobRequest{Type: "x", Args: ojs.Args(args)})
-	if err == nil {
-		err = json.Unmarshal(body, &want)
-	}
-	return func(job ojs.Job) bool { return err == nil && bytes.Equal(argsText(job), argsText(want)) }
-}
+func Args(args ...any) Match { return Match{"args", ojs.Args(args)} }
+
+// Meta chooses jobs whose metadata has these members, whatever else is in it.
+func Meta(meta ojs.Obj) Match { return Match{"meta", meta} }
 
 // Queue chooses jobs of a queue.
-func Queue(name string) Match {
-	return func(job ojs.Job) bool { return job.Queue == name }
-}
+func Queue(name string) Match { return Option("queue", name) }
 
 // Train chooses jobs that name this train.
-func Train(id string) Match {
-	return func(job ojs.Job) bool { return job.Train != nil && job.Train.ID == id }
-}
+func Train(id string) Match { return Option("train", id) }
 
-// argsText are the arguments of a job in one form: members of objects in order, no spaces.
-func argsText(job ojs.Job) []byte {
-	text, err := json.Marshal(job.Args)
-	if err != nil {
-		return []byte(err.Error())
+// Option chooses jobs with this option, under its name on the wire, as in [ojs.WithOption]: Option("timeout", "5m").
+// An option that does not exist fails the test.
+func Option(name string, value any) Match { return Match{name, value} }
+
+// find are the jobs of this type (of all, when it is empty) that match. The core finds them, as it does for the fakes
+// of all languages.
+func find(t testing.TB, jobs []ojs.Job, jobType string, matches []Match) (found []ojs.Job) {
+	t.Helper()
+	wanted := map[string]any{}
+	if jobType != "" {
+		wanted["type"] = jobType
 	}
-	return text
-}
-
-// matching are the jobs of this type (or all, when it is empty) that match.
-func matching(jobs []ojs.Job, jobType string, matches []Match) (found []ojs.Job) {
-next:
-	for _, job := range jobs {
-		if jobType != "" && job.Type != jobType {
-			continue
+	for _, match := range matches {
+		if _, twice := wanted[match.name]; twice {
+			t.Fatalf("the test asks twice for '%s'", match.name)
 		}
-		for _, match := range matches {
-			if !match(job) {
-				continue next
-			}
-		}
-		found = append(found, job)
+		wanted[match.name] = match.value
+	}
+	recorded := make([]json.RawMessage, len(jobs))
+	for i, job := range jobs {
+		recorded[i] = job.Raw
+	}
+	places, err := fakes.Matching(recorded, wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range places {
+		found = append(found, jobs[place])
 	}
 	return found
+}
+
+// asked says what a test asks for.
+func asked(jobType string, matches []Match) string {
+	what, before := "job", " with "
+	if jobType != "" {
+		what = "'" + jobType + "'"
+	}
+	for _, match := range matches {
+		what += before + match.name + " " + text(match.value)
+		before = ", "
+	}
+	return what
+}
+
+// text is a value as JSON.
+func text(value any) string {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
 }
 
 // Enqueued are the jobs of this type (or of all, when it is empty) that match, oldest first. Jobs that the engine
 // refused are not among them.
 func (f *Fake) Enqueued(jobType string, matches ...Match) []ojs.Job {
+	f.t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return matching(f.jobs, jobType, matches)
+	return find(f.t, f.jobs, jobType, matches)
 }
 
 // AssertEnqueued fails the test unless such a job was enqueued. It returns the jobs.
@@ -134,7 +156,7 @@ func (f *Fake) AssertEnqueued(jobType string, matches ...Match) []ojs.Job {
 	f.t.Helper()
 	found := f.Enqueued(jobType, matches...)
 	if len(found) == 0 {
-		f.t.Errorf("no '%s' was enqueued that matches; enqueued were: %s", jobType, f.summary())
+		f.t.Errorf("no %s was enqueued; enqueued were: %s", asked(jobType, matches), f.summary())
 	}
 	return found
 }
@@ -143,7 +165,7 @@ func (f *Fake) AssertEnqueued(jobType string, matches ...Match) []ojs.Job {
 func (f *Fake) AssertNotEnqueued(jobType string, matches ...Match) {
 	f.t.Helper()
 	if found := f.Enqueued(jobType, matches...); len(found) > 0 {
-		f.t.Errorf("expected no '%s', found %d; enqueued were: %s", jobType, len(found), f.summary())
+		f.t.Errorf("expected no %s, found %d; enqueued were: %s", asked(jobType, matches), len(found), f.summary())
 	}
 }
 
@@ -163,7 +185,7 @@ func (f *Fake) summary() string {
 	defer f.mu.Unlock()
 	var all []string
 	for _, job := range f.jobs {
-		all = append(all, job.Type+string(argsText(job)))
+		all = append(all, job.Type+text(job.Args))
 	}
 	if all == nil {
 		return "none"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -47,6 +48,9 @@ func TestFake(t *testing.T) {
 	fake.AssertNotEnqueued("dropped")
 	fake.AssertNotEnqueued("BAD TYPE")
 	fake.AssertNotEnqueued("email.send", ojstest.Queue("other"))
+	fake.AssertNotEnqueued("email.send", ojstest.Args("ada@example.com"))
+	fake.AssertEnqueued("email.send", ojstest.Meta(ojs.Obj{"tenant": "acme"}))
+	fake.AssertNotEnqueued("email.send", ojstest.Option("timeout", "5m"))
 	if all := fake.Enqueued(""); len(all) != 2 {
 		t.Fatalf("%+v", all)
 	}
@@ -76,6 +80,11 @@ func (t *tester) Errorf(format string, args ...any) {
 	t.said = append(t.said, fmt.Sprintf(format, args...))
 }
 func (t *tester) Error(args ...any) { t.said = append(t.said, fmt.Sprint(args...)) }
+func (t *tester) Fatal(args ...any) {
+	t.Error(args...)
+	runtime.Goexit()
+}
+func (t *tester) Fatalf(format string, args ...any) { t.Fatal(fmt.Sprintf(format, args...)) }
 
 func TestFakeFails(t *testing.T) {
 	watched := &tester{TB: t}
@@ -84,7 +93,7 @@ func TestFakeFails(t *testing.T) {
 	if _, err := fake.Client.Enqueue(t.Context(), "email.send", ojs.Args{"a"}); err != nil {
 		t.Fatal(err)
 	}
-	fake.AssertEnqueued("email.send", ojstest.Args("b"))
+	fake.AssertEnqueued("email.send", ojstest.Args("b"), ojstest.Queue("mail"))
 	fake.AssertNotEnqueued("email.send")
 	worker, err := fake.Client.NewWorker()
 	if err != nil {
@@ -92,7 +101,22 @@ func TestFakeFails(t *testing.T) {
 	}
 	worker.Register("email.send", func(ojs.JobContext) error { return errors.New("no mail today") })
 	fake.Drain(worker)
-	want := []string{"enqueued were: none", `enqueued were: email.send["a"]`, "expected no 'email.send', found 1", "no mail today"}
+	for _, wrong := range [][]ojstest.Match{
+		{ojstest.Option("queu", "mail")}, {ojstest.Queue("a"), ojstest.Queue("b")}, {ojstest.Args(make(chan int))},
+	} {
+		over := make(chan bool)
+		go func() {
+			defer close(over)
+			fake.AssertNotEnqueued("email.send", wrong...)
+		}()
+		<-over
+	}
+	want := []string{
+		"no 'email.send' was enqueued; enqueued were: none",
+		`no 'email.send' with args ["b"], queue "mail" was enqueued; enqueued were: email.send["a"]`,
+		"expected no 'email.send', found 1", "no mail today",
+		"unknown option 'queu'; did you mean 'queue'?", "the test asks twice for 'queue'", "JSON has no form for it",
+	}
 	if len(watched.said) != len(want) {
 		t.Fatalf("%q", watched.said)
 	}

@@ -1,7 +1,6 @@
 package ojstest
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/openjobspec/ojs-go"
@@ -20,7 +19,7 @@ func Staged(t testing.TB, outbox *ojs.Outbox, tx ojs.Transaction, jobType string
 	if err != nil {
 		t.Fatal(err)
 	}
-	return matching(jobs, jobType, matches)
+	return find(t, jobs, jobType, matches)
 }
 
 // AssertStaged fails the test unless such a job is in the outbox. It returns the jobs.
@@ -28,8 +27,7 @@ func AssertStaged(t testing.TB, outbox *ojs.Outbox, tx ojs.Transaction, jobType 
 	t.Helper()
 	found := Staged(t, outbox, tx, jobType, matches...)
 	if len(found) == 0 {
-		all, _ := json.Marshal(Staged(t, outbox, tx, ""))
-		t.Errorf("no '%s' is in the outbox that matches; in it are: %s", jobType, all)
+		t.Errorf("no %s is in the outbox; in it are: %s", asked(jobType, matches), text(Staged(t, outbox, tx, "")))
 	}
 	return found
 }

@@ -22,7 +22,7 @@ typedef struct {
 
 static void push(text_t *text, const char *bytes, size_t len) {
     text->at = (char *)realloc(text->at, text->len + len + 1);
-    memcpy(text->at + text->len, bytes, len);
+    if (len) memcpy(text->at + text->len, bytes, len); // a value that is not there has no bytes to point to
     text->len += len;
     text->at[text->len] = 0;
 }
@@ -115,6 +115,23 @@ static value_t member(value_t object, const char *name) {
         key.at = after(value);
     }
     return missing;
+}
+
+// Whether the members of an object are among these names, each of which stands between blanks.
+static inline bool known(value_t object, const char *names) {
+    value_t name = first(object);
+    for (size_t n = 0; n < size_of(object); n++) {
+        text_t word = {NULL, 0};
+        push_text(&word, " ");
+        push(&word, (const char *)raw(name).ptr, raw(name).len);
+        push_text(&word, " ");
+        bool found = strstr(names, word.at) != NULL;
+        free(word.at);
+        if (!found) return false;
+        value_t value = {name.in, name.at + 1};
+        name.at = after(value);
+    }
+    return true;
 }
 
 static inline long number(value_t value) { return there(value) ? strtol(value.in->text + token(value)->start, NULL, 10) : 0; }

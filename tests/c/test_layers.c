@@ -249,7 +249,10 @@ static void vectors(const char *path) {
     json_t json = json_parse(text.at, text.len);
     value_t list = member(root_of(&json), "chains"), vector = first(list);
     CHECK(size_of(list) >= 40);
-    for (size_t n = 0; n < size_of(list); n++, vector = next(vector)) chain(vector);
+    for (size_t n = 0; n < size_of(list); n++, vector = next(vector)) {
+        CHECK(known(vector, " name chain do layers names steps trace "));
+        chain(vector);
+    }
     free(json.tokens);
     free(text.at);
     CHECK(destroyed > 80);

@@ -138,7 +138,10 @@ int main(int count, char **arguments) {
     size_t calls = sizeof operation_calls / sizeof operation_calls[0];
     CHECK(size_of(vectors) == calls);
     value_t vector = first(vectors);
-    for (size_t n = 0; n < size_of(vectors) && n < calls; n++, vector = next(vector)) play(vector, operation_calls[n]);
+    for (size_t n = 0; n < size_of(vectors) && n < calls; n++, vector = next(vector)) {
+        CHECK(known(vector, " name arguments method path query body answer "));
+        play(vector, operation_calls[n]);
+    }
     test_paths();
     free(json.tokens);
     free(text.at);

@@ -1,5 +1,6 @@
 // The vectors that all languages share, through the C interface: requests and what goes over the wire, answers and the errors they become,
-// policies, keys of unique jobs. A transport of this program's own plays the server. The order of middleware is in test_layers.c.
+// policies, keys of unique jobs, fakes. A transport of this program's own plays the server. The order of middleware is
+// in test_layers.c.
 //
 //     test_vectors tests/vectors/vectors.json
 //
@@ -298,6 +299,50 @@ static void key(value_t vector) {
     ojs_client_free(client);
 }
 
+// What a fake finds of a question, or why it cannot be asked.
+static void question(value_t vector, value_t asked, ojs_slice jobs) {
+    text_t wanted = {NULL, 0};
+    push_value(&wanted, member(asked, "wanted"));
+    ojs_buf *places = NULL;
+    ojs_error *error = ojs_fake_matching(jobs, slice_of(&wanted), &places);
+    bool good = known(asked, " wanted found error ");
+    if (error) {
+        good = good && is_text(member(asked, "error"), ojs_error_message(error));
+    } else {
+        json_t json = json_parse((const char *)ojs_buf_slice(places).ptr, ojs_buf_slice(places).len);
+        value_t found = member(asked, "found");
+        good = good && there(found) && size_of(root_of(&json)) == (size_t)number(found);
+        free(json.tokens);
+    }
+    vector_is(vector, good, wanted.at, error ? ojs_error_message(error) : ojs_buf_slice(places));
+    ojs_error_free(error);
+    ojs_buf_free(places);
+    free(wanted.at);
+}
+
+static void fake(value_t vector) {
+    ojs_fake *fake = NULL;
+    ojs_client *client = NULL;
+    ojs_buf *recorded = NULL;
+    OK(ojs_fake_new(&fake));
+    OK(ojs_fake_client(fake, &client));
+    value_t jobs = member(vector, "jobs"), one = first(jobs);
+    for (size_t n = 0; n < size_of(jobs); n++, one = next(one)) {
+        text_t body = {NULL, 0};
+        push_value(&body, one);
+        OK(ojs_client_call(client, S("POST"), S("/jobs"), slice_of(&body), NULL));
+        free(body.at);
+    }
+    OK(ojs_fake_enqueued(fake, &recorded));
+    ojs_slice found = ojs_buf_slice(recorded);
+    vector_is(vector, same_text(found, member(vector, "recorded")), "recorded", found);
+    value_t questions = member(vector, "questions"), asked = first(questions);
+    for (size_t n = 0; n < size_of(questions); n++, asked = next(asked)) question(vector, asked, found);
+    ojs_buf_free(recorded);
+    ojs_client_free(client);
+    ojs_fake_free(fake);
+}
+
 int main(int count, char **words) {
     if (count != 2) {
         fputs("test_vectors tests/vectors/vectors.json\n", stderr);
@@ -306,15 +351,28 @@ int main(int count, char **words) {
     text_t text = file(words[1]);
     json_t json = json_parse(text.at, text.len);
     const struct {
-        const char *kind;
+        const char *kind, *members;
         void (*run)(value_t);
-    } kinds[] = {{"requests", request}, {"workflows", workflow}, {"crons", cron}, {"answers", answer}, {"policies", policy}, {"refusals", refusal}, {"keys", key}};
+    } kinds[] = {
+        {"requests", " name type args options body text why ", request},
+        {"workflows", " name workflow body ", workflow},
+        {"crons", " name cron body ", cron},
+        {"answers", " name status answer error ", answer},
+        {"policies", " name type args options error ", policy},
+        {"refusals", " name options says ", refusal},
+        {"keys", " name type args options unique key ", key},
+        {"fakes", " name jobs recorded questions ", fake},
+    };
     for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++) {
         kind = kinds[n].kind;
         value_t list = member(root_of(&json), kind);
-        CHECK(size_of(list) >= 8);
+        CHECK(size_of(list) >= 7);
         value_t vector = first(list);
-        for (size_t at = 0; at < size_of(list); at++, vector = next(vector)) kinds[n].run(vector);
+        for (size_t at = 0; at < size_of(list); at++, vector = next(vector)) {
+            bool played = known(vector, kinds[n].members);
+            vector_is(vector, played, "a member that this program does not play", raw(vector));
+            kinds[n].run(vector);
+        }
     }
     free(json.tokens);
     free(text.at);

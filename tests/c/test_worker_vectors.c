@@ -268,7 +268,10 @@ int main(int count, char **words) {
     judge_t judge = judge_start(words[2]);
     outcomes(&judge);
     value_t lives = member(root_of(&json), "lives"), vector = first(lives);
-    for (size_t n = 0; n < size_of(lives); n++, vector = next(vector)) live(&judge, vector);
+    for (size_t n = 0; n < size_of(lives); n++, vector = next(vector)) {
+        CHECK(known(vector, " name jobs steps concurrency grace_ms requests directive "));
+        live(&judge, vector);
+    }
     judge_end(&judge);
     free(json.tokens);
     free(text.at);

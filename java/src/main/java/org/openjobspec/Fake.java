@@ -1,5 +1,6 @@
 package org.openjobspec;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -46,43 +47,65 @@ public final class Fake implements AutoCloseable {
         return List.copyOf(requests);
     }
 
-    /** Those of this type. */
+    /** Those of this type; of all types, when it is null. */
     public List<Job> enqueued(String type) {
-        return enqueued(type, _ -> true);
+        return enqueued(type, Map.of());
     }
 
-    /** Those of this type that match. */
+    /**
+     * Those of this type (of all, when it is null) that match: {@code args}, {@code id} and {@code schema} are equal,
+     * {@code meta} is a part of the job's, and other members are options by their names on the wire:
+     * {@code Map.of("timeout", "5m")}. An option that does not exist is an {@link OJSException.Validation}.
+     */
+    public List<Job> enqueued(String type, Map<String, ?> wanted) {
+        List<Job> jobs = requests();
+        Map<String, Object> asked = new HashMap<>(wanted);
+        asked.put("type", type);
+        return NativeOutbox.matching(jobs, asked).stream().map(place -> jobs.get(((Long) place).intValue())).toList();
+    }
+
+    /** Those of this type for which this is true. */
     public List<Job> enqueued(String type, Predicate<Job> wanted) {
-        return requests.stream().filter(job -> job.type().equals(type) && wanted.test(job)).toList();
+        return enqueued(type).stream().filter(wanted).toList();
     }
 
     /** Fails unless such a job was enqueued. Returns them. */
     public List<Job> assertEnqueued(String type) {
-        return some("'" + type + "'", enqueued(type));
+        return assertEnqueued(type, Map.of());
+    }
+
+    /** Fails unless a job was enqueued that matches, as in {@link #enqueued(String, Map)}. Returns them. */
+    public List<Job> assertEnqueued(String type, Map<String, ?> wanted) {
+        List<Job> found = enqueued(type, wanted);
+        if (found.isEmpty()) throw wrong("at least one " + asked(type, wanted), 0);
+        return found;
     }
 
     /** Fails unless a job with these arguments was enqueued. Returns them. */
     public List<Job> assertEnqueuedWith(String type, Object... args) {
-        String wanted = Json.write(args);
-        Object form = Json.parse(wanted);
-        return some("'" + type + "' with " + wanted, enqueued(type, job -> job.args().equals(form)));
+        return assertEnqueued(type, Map.of("args", args));
     }
 
     /** Fails unless so many jobs of this type were enqueued. Returns them. */
     public List<Job> assertEnqueued(String type, int count) {
         List<Job> found = enqueued(type);
-        if (found.size() != count) throw wrong(count + " of '" + type + "'", found.size());
+        if (found.size() != count) throw wrong(count + " of " + asked(type, Map.of()), found.size());
         return found;
     }
 
     /** Fails when a job of this type was enqueued. */
     public void assertNotEnqueued(String type) {
-        assertEnqueued(type, 0);
+        assertNotEnqueued(type, Map.of());
     }
 
-    private List<Job> some(String wanted, List<Job> found) {
-        if (found.isEmpty()) throw wrong("at least one " + wanted, 0);
-        return found;
+    /** Fails when a job was enqueued that matches, as in {@link #enqueued(String, Map)}. */
+    public void assertNotEnqueued(String type, Map<String, ?> wanted) {
+        int found = enqueued(type, wanted).size();
+        if (found > 0) throw wrong("no " + asked(type, wanted), found);
+    }
+
+    private static String asked(String type, Map<String, ?> wanted) {
+        return (type == null ? "job" : "'" + type + "'") + (wanted.isEmpty() ? "" : " with " + Json.write(wanted));
     }
 
     private AssertionError wrong(String wanted, int found) {

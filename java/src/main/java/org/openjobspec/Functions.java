@@ -144,6 +144,8 @@ final class Functions {
                 "ojs_outbox_staged_query", ADDRESS, Native.SLICE, Native.SLICE, JAVA_BOOLEAN, ADDRESS);
         static final MethodHandle RECORDED = Native.function(
                 "ojs_fake_recorded", ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS);
+        static final MethodHandle MATCHING = Native.function(
+                "ojs_fake_matching", ADDRESS, Native.SLICE, Native.SLICE, ADDRESS);
     }
 
     /** Handles of its functions. */

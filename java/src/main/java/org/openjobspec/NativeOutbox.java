@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 
 /** {@code ojs_outbox}: rows and tables, as statements for the application's connection. */
 final class NativeOutbox {
@@ -82,5 +83,11 @@ final class NativeOutbox {
         byte[] sent = body == null ? new byte[0] : body;
         return (List<?>) json((memory, out) -> (MemorySegment) RECORDED.invokeExact(
                 Native.slice(memory, method), Native.slice(memory, path), Native.slice(memory, sent), out));
+    }
+
+    /** The places of those recorded jobs that a test asks for. */
+    static List<?> matching(List<Job> jobs, Map<String, ?> wanted) {
+        return (List<?>) json((memory, out) -> (MemorySegment) MATCHING.invokeExact(
+                Native.slice(memory, Json.bytes(jobs)), Native.slice(memory, Json.bytes(wanted)), out));
     }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 class TestingTest {
     /** No server listens there: only a fake answers. */
@@ -34,6 +35,10 @@ class TestingTest {
         try (Fake fake = OJSTesting.fake()) {
             Job job = client.job("email.send", "ada@example.com", Map.of("n", 1)).queue("mail").enqueue();
             assertEquals("mail", fake.assertEnqueuedWith("email.send", "ada@example.com", Map.of("n", 1)).getFirst().get("options") instanceof Map<?, ?> o ? o.get("queue") : null);
+            fake.assertEnqueued("email.send", Map.of("queue", "mail", "priority", 0));
+            fake.assertNotEnqueued("email.send", Map.of("queue", "default"));
+            assertEquals(1, fake.enqueued(null).size());
+            assertEquals(List.of(), fake.enqueued("email.send", one -> one.args().isEmpty()));
             fake.assertNotEnqueued("email.log");
             AssertionError wrong = assertThrows(AssertionError.class, () -> fake.assertEnqueuedWith("email.send", "bob@example.com"));
             assertTrue(wrong.getMessage().endsWith("enqueued were: email.send[\"ada@example.com\",{\"n\":1}]"), wrong.getMessage());
@@ -49,6 +54,25 @@ class TestingTest {
             assertEquals(0, fake.drain(worker));
         }
         assertThrows(OJSException.Connection.class, () -> client.enqueue("email.send"));
+    }
+
+    @Test
+    void anAssertionThatFailsSaysWhatWasAskedFor() {
+        try (Fake fake = OJSTesting.fake()) {
+            client.enqueue("a", 1);
+            fails("expected at least one 'a' with {\"args\":[2]}, found 0; enqueued were: a[1]",
+                    () -> fake.assertEnqueuedWith("a", 2));
+            fails("expected no job with {\"queue\":\"default\"}, found 1; enqueued were: a[1]",
+                    () -> fake.assertNotEnqueued(null, Map.of("queue", "default")));
+            fails("expected 2 of 'a', found 1; enqueued were: a[1]", () -> fake.assertEnqueued("a", 2));
+            Executable misspelt = () -> fake.assertNotEnqueued("a", Map.of("queu", "mail"));
+            String message = assertThrows(OJSException.Validation.class, misspelt).getMessage();
+            assertTrue(message.contains("did you mean 'queue'?"), message);
+        }
+    }
+
+    private static void fails(String message, Executable assertion) {
+        assertEquals(message, assertThrows(AssertionError.class, assertion).getMessage());
     }
 
     @Test

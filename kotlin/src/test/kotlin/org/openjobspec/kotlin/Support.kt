@@ -8,6 +8,9 @@ import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withTimeout
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.DynamicTest
 
 /** Longest time a test waits for something that takes milliseconds on a busy machine. Reached only by failures. */
 internal val PATIENCE = 90.seconds
@@ -81,6 +84,26 @@ internal fun bench(place: Place = Place.MEMORY, test: suspend Bench.() -> Unit) 
 
 internal fun vectors(file: String): Map<String, Any?> =
     membersOf(plain(Files.readAllBytes(ROOT.resolve("tests/vectors/$file"))))
+
+/** A test for each of the vectors of a kind, which have a name and at most these members. */
+internal fun eachVector(
+    kind: String,
+    vararg members: String,
+    check: suspend (Map<String, Any?>) -> Unit,
+): List<DynamicTest> {
+    val all = vectors("vectors.json").items(kind).map(::membersOf)
+    assertTrue(all.isNotEmpty(), "there are vectors of $kind")
+    return all.map { vector ->
+        DynamicTest.dynamicTest(vector.text("name")) { runBlocking { check(known(vector, "name", *members)) } }
+    }
+}
+
+/** An object that has at most these members: nothing would play another one. */
+internal fun known(value: Any?, vararg names: String): Map<String, Any?> {
+    val members = membersOf(value)
+    assertEquals(emptySet<String>(), members.keys - names.toSet(), "members that this test does not play")
+    return members
+}
 
 internal suspend inline fun <reified E : Throwable> thrownBy(body: suspend () -> Unit): E {
     try {

@@ -38,12 +38,8 @@ internal fun same(value: Any?): Any? = when (value) {
  * test listens.
  */
 class VectorsTest {
-    private fun each(kind: String, check: suspend (Map<String, Any?>) -> Unit): List<DynamicTest> =
-        all.items(kind).map(::membersOf).also { assertTrue(it.size >= 7, "there are vectors") }
-            .map { vector -> DynamicTest.dynamicTest(vector.text("name")) { runBlocking { check(vector) } } }
-
     @TestFactory
-    fun requests() = each("requests") { vector ->
+    fun requests() = eachVector("requests", "type", "args", "options", "body", "text", "why") { vector ->
         answer(201, mapOf("job" to mapOf("id" to "x")))
         client.enqueue(request(vector))
         assertEquals(same(vector["body"]), same(membersOf(plain(received)) - "id"))
@@ -52,7 +48,7 @@ class VectorsTest {
 
     /** A JVM cannot change its environment: the variables are given to what reads them. */
     @TestFactory
-    fun environments() = each("environments") { vector ->
+    fun environments() = eachVector("environments", "variables", "settings", "error") { vector ->
         val variables = vector.inner("variables").orEmpty().mapValues { it.value as String }
         val error = vector["error"]
         if (error != null) {
@@ -63,7 +59,7 @@ class VectorsTest {
     }
 
     @TestFactory
-    fun refusals() = each("refusals") { vector ->
+    fun refusals() = eachVector("refusals", "options", "says") { vector ->
         val wrong = JobRequest("email.send", options = vector.inner("options").orEmpty())
         val error = thrownBy<OjsException.Validation> { client.enqueue(wrong) }
         assertTrue(vector.text("says").orEmpty() in error.message.orEmpty(), error.message)
@@ -71,7 +67,8 @@ class VectorsTest {
 
     @TestFactory
     fun operations(): List<DynamicTest> {
-        val operations = vectors("operations.json").items("operations").map(::membersOf)
+        val members = arrayOf("name", "arguments", "method", "path", "query", "body", "answer")
+        val operations = vectors("operations.json").items("operations").map { known(it, *members) }
         assertEquals(operations.size, operationCalls.size)
         return operations.mapIndexed { place, vector ->
             DynamicTest.dynamicTest(vector.text("name")) {
@@ -94,28 +91,28 @@ class VectorsTest {
     }
 
     @TestFactory
-    fun workflows() = each("workflows") { vector ->
+    fun workflows() = eachVector("workflows", "workflow", "body") { vector ->
         answer(201, mapOf("workflow" to mapOf("id" to "x")))
         client.workflow(step(vector.inner("workflow").orEmpty()) as Workflow)
         assertEquals(same(vector["body"]), same(plain(received)))
     }
 
     @TestFactory
-    fun crons() = each("crons") { vector ->
+    fun crons() = eachVector("crons", "cron", "body") { vector ->
         answer(201, mapOf("cron" to mapOf("name" to "x")))
-        val cron = vector.inner("cron").orEmpty()
+        val cron = known(vector["cron"], "name", "expression", "timezone", "job")
         val zone = cron.text("timezone")?.let(ZoneId::of)
         client.cron.register(
             cron.text("name").orEmpty(),
             cron.text("expression").orEmpty(),
-            request(cron.inner("job").orEmpty()),
+            jobOf(cron["job"]),
             zone,
         )
         assertEquals(same(vector["body"]), same(plain(received)))
     }
 
     @TestFactory
-    fun webhooks() = each("webhooks") { vector ->
+    fun webhooks() = eachVector("webhooks", "headers", "secrets", "body", "tolerance", "now", "reason") { vector ->
         val headers = vector.inner("headers").orEmpty().mapValues { listOf(it.value as String) }
         val secrets = vector.items("secrets").map { it as String }
         val verify = {
@@ -134,10 +131,11 @@ class VectorsTest {
     }
 
     @TestFactory
-    fun answers() = each("answers") { vector ->
+    fun answers() = eachVector("answers", "status", "answer", "error") { vector ->
         val status = vector.number("status") ?: 0
         answer(status, vector["answer"])
-        val expected = vector.inner("error").orEmpty()
+        val members = arrayOf("class", "code", "message", "retryable", "status", "hint", "details")
+        val expected = known(vector["error"], *members)
         refused(expected, thrownBy { client.getJob("x") })
         // The same through a transport of the program's own.
         val injected = OjsClient(transport = { _, _, _ -> Transport.Answer.of(status, vector["answer"]) })
@@ -155,13 +153,15 @@ class VectorsTest {
     }
 
     @TestFactory
-    fun detections() = each("detections") { vector ->
-        val there = vector.inner("server").orEmpty()
-        val database = vector.inner("database").orEmpty()
+    fun detections() = eachVector("detections", "wanted", "server", "database", "calls") { vector ->
+        val there = known(vector["server"], "value", "error")
+        val database = known(vector["database"], "value", "error")
         val refusal = mapOf("error" to mapOf("code" to "backend_error", "message" to "refused"))
         if ("error" in there) answer(500, refusal) else answer(200, there["value"])
         val outbox = Outbox(client, sameDatabase = vector["wanted"] as Boolean?)
-        for (call in vector.items("calls").map(::membersOf)) {
+        for (one in vector.items("calls")) {
+            // What the core keeps and logs of it is not seen here.
+            val call = known(one, "shared", "asked", "lasting", "reason")
             val seen = ArrayList<String>()
             asked = ""
             val shared = outbox.detect { sql ->
@@ -177,7 +177,9 @@ class VectorsTest {
     }
 
     @TestFactory
-    fun statements() = each("statements") { vector ->
+    fun statements() = eachVector(
+        "statements", "database", "table", "in_engine", "migration", "staged", "notify",
+    ) { vector ->
         val (database, table) = listOf("database", "table").map { vector.text(it).orEmpty() }
         assertEquals(vector["migration"], Outbox.migration(database, table))
         assertEquals(vector["staged"], outboxStagedQuery(database, table, vector["in_engine"] == true))
@@ -185,17 +187,16 @@ class VectorsTest {
     }
 
     @TestFactory
-    fun fakes() = each("fakes") { vector ->
+    fun fakes() = eachVector("fakes", "jobs", "recorded", "questions") { vector ->
         OjsTesting.fake().use { fake ->
-            for (one in vector.items("jobs").map(::membersOf)) client.enqueue(request(one))
+            for (one in vector.items("jobs")) client.enqueue(jobOf(one))
             assertEquals(same(vector["recorded"]), same(fake.requests.map { it.members }))
-            for (question in vector.items("questions").map(::membersOf)) {
-                val wanted = question.inner("wanted").orEmpty()
-                val ask = { fake.matching(wanted).size }
-                if (question["error"] == null) assertEquals(
-                    question.number("found"),
-                    ask(),
-                ) else thrownBy<OjsException.Validation> { ask() }
+            for (one in vector.items("questions")) {
+                val question = known(one, "wanted", "found", "error")
+                val ask = { fake.matching(question.inner("wanted").orEmpty()).size }
+                val error = question["error"]
+                if (error == null) assertEquals(question.number("found"), ask(), "$question")
+                else assertEquals(error, thrownBy<OjsException.Validation> { ask() }.message)
             }
         }
     }
@@ -215,7 +216,6 @@ class VectorsTest {
     }
 
     companion object {
-        private val all = vectors("vectors.json")
         private lateinit var http: HttpServer
         private lateinit var client: OjsClient
 
@@ -264,15 +264,16 @@ class VectorsTest {
 
         /** A workflow, or a step of one, as a program would write it. */
         private fun step(tree: Map<String, Any?>): Step {
+            known(tree, "name", "type", "args", "options", "chain", "graph", "group", "batch", "callbacks")
             fun steps(kind: String) = tree.items(kind).map { step(membersOf(it)) }.toTypedArray()
-            val callbacks = tree.inner("callbacks").orEmpty().mapValues { request(membersOf(it.value)) }
-            fun node(given: Map<String, Any?>) = node(
-                checkNotNull(given.text("id")),
-                step(checkNotNull(given.inner("step"))),
-                given.items("after").map { it as String },
-            )
+            val callbacks = tree.inner("callbacks").orEmpty().mapValues { jobOf(it.value) }
+            fun node(value: Any?): Node {
+                val given = known(value, "id", "step", "after")
+                val before = given.items("after").map { it as String }
+                return node(checkNotNull(given.text("id")), step(checkNotNull(given.inner("step"))), before)
+            }
             val made = when {
-                "graph" in tree -> graph(*tree.items("graph").map { node(membersOf(it)) }.toTypedArray())
+                "graph" in tree -> graph(*tree.items("graph").map { node(it) }.toTypedArray())
                 "chain" in tree -> chain(*steps("chain"))
                 "group" in tree -> group(*steps("group"))
                 "batch" in tree -> batch(
@@ -280,20 +281,22 @@ class VectorsTest {
                     onComplete = callbacks["on_complete"],
                     onSuccess = callbacks["on_success"], onFailure = callbacks["on_failure"],
                 )
-                else -> return request(tree)
+                else -> return jobOf(tree)
             }
             return tree.text("name")?.let(made::named) ?: made
         }
 
+        private fun jobOf(given: Any?) = request(known(given, "type", "args", "meta", "options"))
+
         /** A job through the named arguments that a program would write. */
         internal fun request(given: Map<String, Any?>): JobRequest {
             val options = given.inner("options").orEmpty() + given.filterKeys { it == "meta" }
-            val known = setOf(
+            known(
+                options,
                 "queue", "priority", "timeout", "timeout_ms",
                 "visibility_timeout_ms", "delay_until", "expires_at", "tags", "meta", "schema",
                 "version", "retry", "unique", "train", "fairness_key", "tenant",
             )
-            assertEquals(emptySet<String>(), options.keys - known)
             val timeout =
                 options.text("timeout")?.let {
                     Duration.parseIsoString("PT" + it.uppercase())
