@@ -132,16 +132,14 @@ fn called(invocation: &Invocation, variable: impl Fn(&str) -> Option<String>) ->
         let names: Vec<_> = FLAGS.iter().filter(|flag| flag.commands.contains(&command)).map(|flag| flag.name).collect();
         return Err(unknown("option", name, &format!(" of {command}"), &names));
     }
-    let mut answer =
-        json!({"command": command, "log_level": settings.remove("log_level"), "log_format": settings.remove("log_format")});
-    match (command, rest) {
-        ("server", []) => {}
-        ("worker", [target]) => answer["target"] = json!(target),
+    let target = match (command, rest) {
+        ("server", []) => None,
+        ("worker", [target]) => Some(*target),
         ("worker", _) => return Err(format!("worker takes one {}", invocation.target)),
         (_, words) => return Err(format!("{command} takes no '{}'", words.join(" "))),
-    }
-    answer["settings"] = Value::Object(settings);
-    Ok(answer)
+    };
+    let (level, format) = (settings.remove("log_level"), settings.remove("log_format"));
+    Ok(json!({"command": command, "target": target, "settings": settings, "log_level": level, "log_format": format}))
 }
 
 /// The words of a command line, and its options with their texts.
