@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"math/rand/v2"
-	"strings"
 	"time"
 )
 
@@ -22,12 +20,14 @@ type EventFilter struct {
 // Oldest, as EventFilter.After, begins with the oldest event that is kept.
 const Oldest = "oldest"
 
-const (
-	eventPage      = "500"
-	eventPause     = 500 * time.Millisecond // Between two looks at a server that does not hold back.
-	firstBackoff   = 100 * time.Millisecond
-	longestBackoff = 10 * time.Second
-)
+// eventStep is the next request of a reader of events, as the core decides it: after which pause, with how much time
+// for the server to hold its answer back.
+type eventStep struct {
+	Path    string
+	WaitMS  int64 `json:"wait_ms"`
+	PauseMS int64 `json:"pause_ms"`
+	State   string
+}
 
 // Events are what happens, as it happens: an iterator that ends with the context, or with a break.
 //
@@ -37,63 +37,78 @@ const (
 // first request, and the end of the context are errors, and the last thing that comes.
 func (c *Client) Events(ctx context.Context, filter EventFilter) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		cursor, heard, backoff := filter.After, false, firstBackoff
-		switch cursor {
-		case "":
-			cursor = "latest"
-		case Oldest:
-			cursor = ""
-		}
-		for {
-			wait := time.Duration(0) // The first answer says where the log ends, at once.
-			if heard {
-				wait = heldBack
+		step, err := followEvents("begin", filter.said())
+		for err == nil {
+			var answer struct {
+				Events []Event
+				Cursor string
 			}
-			asked := time.Now()
-			page, next, err := c.events(ctx, cursor, filter, wait)
-			pause := time.Duration(0)
-			switch {
-			case err == nil:
-				if heard && len(page) == 0 && time.Since(asked) < heldBack/2 {
-					pause = eventPause
-				}
-				cursor, heard, backoff = next, true, firstBackoff
-			case !heard || !passing(err) || ctx.Err() != nil:
-				yield(Event{}, err)
-				return
-			default:
-				pause = backoff/2 + rand.N(backoff/2)
-				backoff = min(backoff*2, longestBackoff)
+			if err = c.askStep(ctx, step, &answer); err != nil {
+				step, err = step.after(ctx, err)
+				continue
 			}
-			for _, event := range page {
+			for _, event := range answer.Events {
 				if !yield(event, nil) {
 					return
 				}
 			}
-			if pause > 0 {
-				select {
-				case <-time.After(pause):
-				case <-ctx.Done():
-				}
-			}
+			step, err = followEvents("answered", Obj{"state": step.State, "events": len(answer.Events), "cursor": answer.Cursor})
+		}
+		yield(Event{}, err)
+	}
+}
+
+func (f EventFilter) said() Obj {
+	said := Obj{}
+	for name, names := range map[string][]string{"types": f.Types, "queues": f.Queues, "job_types": f.JobTypes} {
+		if len(names) > 0 {
+			said[name] = names
 		}
 	}
-}
-
-// passing reports whether asking again may help.
-func passing(err error) bool {
-	var refused *Error
-	return errors.Is(err, ErrConnection) || errors.As(err, &refused) && (refused.Status == 408 || refused.Status == 429 || refused.Status >= 500)
-}
-
-func (c *Client) events(ctx context.Context, cursor string, filter EventFilter, wait time.Duration) ([]Event, string, error) {
-	path := query("/events", "after", cursor, "limit", eventPage, "types", strings.Join(filter.Types, ","),
-		"queues", strings.Join(filter.Queues, ","), "job_types", strings.Join(filter.JobTypes, ","))
-	var answer struct {
-		Events []Event
-		Cursor string
+	switch f.After {
+	case "":
+	case Oldest:
+		said["after"] = ""
+	default:
+		said["after"] = f.After
 	}
-	path += "&wait_ms=" + duration(wait).millis()
-	err := c.askWaiting(ctx, "GET", path, nil, &wait, &answer)
-	return answer.Events, answer.Cursor, err
+	return said
+}
+
+func (c *Client) askStep(ctx context.Context, step *eventStep, into any) error {
+	select {
+	case <-time.After(time.Duration(step.PauseMS) * time.Millisecond):
+	case <-ctx.Done():
+	}
+	wait := time.Duration(step.WaitMS) * time.Millisecond
+	return c.askWaiting(ctx, "GET", step.Path, nil, &wait, into)
+}
+
+// after is the request that follows a failed one, or the error when asking again does not help.
+func (s *eventStep) after(ctx context.Context, failed error) (*eventStep, error) {
+	var refused *Error
+	if ctx.Err() != nil || !errors.As(failed, &refused) {
+		return nil, failed
+	}
+	about := Obj{"status": refused.Status, "code": refused.Code, "retryable": refused.Retryable}
+	about["connection"] = errors.Is(failed, ErrConnection)
+	again, err := followEvents("failed", Obj{"state": s.State, "error": about})
+	if err == nil && again == nil {
+		err = failed
+	}
+	return again, err
+}
+
+// followEvents tells the core what has come of the last request; nil when the error of it ends the reader.
+func followEvents(what string, said Obj) (*eventStep, error) {
+	text, err := encode(Obj{what: said})
+	if err != nil {
+		return nil, err
+	}
+	if text, err = nativeFollowEvents(text); err != nil {
+		return nil, err
+	}
+	var step *eventStep
+	err = decode(text, &step)
+	return step, err
 }

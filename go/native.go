@@ -136,6 +136,14 @@ func nativeVersionChanges(jobType string, said, job []byte) ([]byte, error) {
 	return takeBuf(buf), err
 }
 
+// nativeFollowEvents is the next request of a reader of events, both JSON.
+func nativeFollowEvents(said []byte) ([]byte, error) {
+	var buf *C.ojs_buf
+	err := takeError(C.ojs_events_follow(bytesOf(said), &buf))
+	runtime.KeepAlive(said)
+	return takeBuf(buf), err
+}
+
 // ofTenant is a connection with the requests of a tenant over this one.
 func (c *nativeClient) ofTenant(tenant string) (*nativeClient, error) {
 	view := &nativeClient{}

@@ -184,3 +184,39 @@ func TestTheContextOfARequestGoesIntoItsJobs(t *testing.T) {
 		}
 	})
 }
+
+func TestTheCoreSaysWhatAReaderOfEventsAsksAndWhenItEnds(t *testing.T) {
+	t.Parallel()
+	type answer struct {
+		status int
+		body   string
+	}
+	refusal := `{"error":{"code":"x","message":"m"}}`
+	event := `{"id":"evt_2","type":"job.enqueued","subject":"1","data":{}}`
+	answers := []answer{
+		{200, `{"events":[],"cursor":"1"}`}, {503, refusal}, {200, `{"events":[` + event + `],"cursor":"2"}`}, {401, refusal},
+	}
+	var asked []string
+	script := func(_ context.Context, _, path string, _ []byte) (int, []byte, error) {
+		asked = append(asked, path)
+		said := answers[len(asked)-1]
+		return said.status, []byte(said.body), nil
+	}
+	client, err := ojs.NewClient("", ojs.WithTransport(transportFunc(script)))
+	must(t, err)
+	defer client.Close()
+	var seen []string
+	filter := ojs.EventFilter{Types: []string{"job.*"}, Queues: []string{"q"}}
+	for event, failed := range client.Events(t.Context(), filter) {
+		seen, err = append(seen, event.Subject), failed
+	}
+	if !errors.Is(err, ojs.ErrAuthentication) {
+		t.Fatalf("%v", err)
+	}
+	equal(t, strings.Join(seen, ","), "1,", "the subjects, and the error")
+	path := func(after, wait string) string {
+		return "/events?after=" + after + "&types=job.%2A&queues=q&limit=500&wait_ms=" + wait
+	}
+	wanted := []string{path("latest", "0"), path("1", "20000"), path("1", "20000"), path("2", "20000")}
+	equal(t, strings.Join(asked, "\n"), strings.Join(wanted, "\n"), "the requests")
+}

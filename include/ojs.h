@@ -752,6 +752,14 @@ OJS_MUST_USE ojs_error *ojs_request_with_meta(ojs_slice request, ojs_slice meta,
 // the oldest that is kept; without it it begins where the log ends when the first event is asked for.
 OJS_MUST_USE ojs_error *ojs_events_new(const ojs_client *client, ojs_slice filter, ojs_events **out);
 
+// For programs that make their requests themselves: the next request of a reader of events, a JSON object of `path`,
+// `wait_ms`, `pause_ms` and `state`. The program pauses, sends `GET path` with that much time for the server to hold
+// its answer back, and says in `said` what has come of it, a JSON object: `{"begin": filter}` for the first request,
+// `{"answered": {"state", "events", "cursor"}}` with the number of events, or
+// `{"failed": {"state", "error": {"connection", "status", "code", "retryable"}}}`. `out` is `null` when the error ends
+// the reader. Requests over an ojs_client need only ojs_events_next().
+OJS_MUST_USE ojs_error *ojs_events_follow(ojs_slice said, ojs_buf **out);
+
 // The next event, a JSON object of `id`, `type`, `time`, `subject` and `data`; waits for it for at most `wait_ms`
 // (negative: until there is one, or an unblock). NULL when there was none. When the connection is lost it asks again
 // from where it was: no event is missed, none comes twice. A refusal, and a fault of the first request, ends it: the

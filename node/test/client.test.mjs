@@ -218,6 +218,20 @@ describe('a transport of the user', () => {
     assert.deepEqual(jobs.map((job) => job.options.queue), ['mail', 'default']);
   });
 
+  test('is asked for events as the core says, until the core says that an error ends them', async () => {
+    const asked = [];
+    const refused = (status) => ({ status, body: { error: { code: 'x', message: 'm' } } });
+    const page = (cursor, ...events) => ({ status: 200, body: { events, cursor } });
+    const event = { id: 'evt_2', type: 'job.enqueued', subject: '1', data: {} };
+    const answers = [page('1'), refused(503), page('2', event), refused(401)];
+    const client = new OJSClient({ transport: { request: async ({ path }) => answers[asked.push(path) - 1] } });
+    const events = client.events({ types: ['job.*'], queues: ['q'] });
+    assert.equal((await events.next()).value.subject, '1');
+    await assert.rejects(events.next(), { name: 'OJSAuthenticationError' });
+    const path = (after, wait) => `/events?after=${after}&types=job.%2A&queues=q&limit=500&wait_ms=${wait}`;
+    assert.deepEqual(asked, [path('latest', 0), path(1, 20_000), path(1, 20_000), path(2, 20_000)]);
+  });
+
   test('gets method, path and body, and its answers are read like a server', async () => {
     const transport = new Recorder();
     const client = new OJSClient({ url: 'http://unused', transport });

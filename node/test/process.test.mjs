@@ -175,6 +175,20 @@ test('ojs server: asks for the keys of a file; without them only loopback is ope
   assert.equal((await running.ended).code, 0);
 });
 
+test('ojs server: takes variables of the environment, empty ones are none; writes a log as JSON', async () => {
+  const wrong = await program([BIN, 'server'], { env: { ...process.env, OJS_INSECURE: 'maybe' } }).ended;
+  assert.deepEqual([wrong.code, wrong.errors], [2, "ojs: OJS_INSECURE must be true or false, got 'maybe'\n"]);
+  const log = { OJS_LOG_LEVEL: 'debug', OJS_LOG_FORMAT: 'json' };
+  const told = { OJS_STORE: 'memory:', OJS_LISTEN: '127.0.0.1:0', OJS_KEYS: '', ...log };
+  const running = program([BIN, 'server'], { env: { ...process.env, ...told } });
+  assert.match(await running.line('listening on '), /127\.0\.0\.1:\d+$/);
+  running.child.kill('SIGTERM');
+  const { code, errors } = await running.ended;
+  assert.equal(code, 0);
+  const records = errors.trimEnd().split('\n').map((line) => Object.keys(JSON.parse(line)).join());
+  assert.deepEqual([...new Set(records)], ['timestamp,level,message']);
+});
+
 test('ojs worker: runs the worker of a file', async (t) => {
   const { url, client } = await server(t);
   const place = folder(t);
@@ -189,8 +203,14 @@ test('ojs worker: runs the worker of a file', async (t) => {
   running.child.kill('SIGINT');
   assert.equal((await running.ended).code, 0);
   for (const [args, message] of [
-    [['worker'], /which file/], [['worker', 'none.mjs'], /cannot load none.mjs/], [['worker', 'mail.mjs:other'], /exports no OJSWorker as other/],
-    [['serve'], /unknown command serve/], [['server', '--wrong'], /--wrong/], [['server', '--store', 'ftp:x'], /ftp/], [[], /which command/],
+    [['worker'], /^ojs: worker takes one FILE\[:NAME\]\n$/],
+    [['worker', 'none.mjs'], /cannot load none.mjs/],
+    [['worker', 'mail.mjs:other'], /exports no OJSWorker as other/],
+    [['worker', 'mail.mjs', '--concurrency', '0'], /^ojs: --concurrency must be a whole number of at least 1, got/],
+    [['serve'], /^ojs: unknown command 'serve'; did you mean 'server'\?/],
+    [['server', '--liste', 'x'], /^ojs: unknown option '--liste'; did you mean '--listen'\?/],
+    [['server', '--store', 'ftp:x'], /ftp/],
+    [[], /^ojs: a command is needed: server or worker\n$/],
   ]) {
     const { code, errors } = await program([BIN, ...args], { cwd: place }).ended;
     assert.equal(code, 2, args.join(' '));

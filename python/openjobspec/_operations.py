@@ -222,6 +222,10 @@ def bulk_enqueue(requests: Sequence[JobRequest], atomic: bool, key: str | None) 
     return Call("POST", "/jobs/bulk", body, lambda answer: [BulkItem.of(item) for item in member("items")(answer)])
 
 
+#: How long the server may hold back the result of a job, in seconds: below the time-outs of common proxies.
+LONGEST_WAIT = 20.0
+
+
 def wait_for_result(job_id: str, wait: float) -> Call[JobResult]:
     path = query(at("jobs", job_id, "result"), {"wait": True, "timeout": math.ceil(wait)})
     return Call("GET", path, None, JobResult, wait=wait)
@@ -231,10 +235,7 @@ def start_workflow(wanted: Any) -> Call[WorkflowStatus]:
     return Call("POST", "/workflows", definition(wanted), workflow)
 
 
-def events(after: str, filters: Mapping[str, Sequence[str]], limit: int, wait: float) -> Call[tuple[list[Event], str]]:
-    named = {name: ",".join(names) for name, names in filters.items() if names}
-    path = query("/events", {"after": after or None, "limit": limit, "wait_ms": int(wait * 1000), **named})
-
+def events(path: str, wait: float) -> Call[tuple[list[Event], str]]:
     def read(answer: Any) -> tuple[list[Event], str]:
         return [Event(one) for one in member("events")(answer)], str(answer["cursor"])
 

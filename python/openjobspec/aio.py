@@ -16,7 +16,7 @@ from ._json import dumps, loads
 from ._reactor import Reactor
 from ._secrets import redacted
 from .errors import NotEnqueuedError, OJSError, OJSTimeoutError
-from .events import PAGE, WAIT, Reader
+from .events import Reader
 from .job import UNSAID_PRIORITY, UNSAID_QUEUE, JobRequest, RequestLike, completed
 from .middleware import ENQUEUE_ORDER, Chain, through_asyncio
 from .operations import AsyncOperations
@@ -221,9 +221,9 @@ class AsyncClient(AsyncOperations):
         """
         until = None if timeout is None else time.monotonic() + timeout
         while True:
-            left = WAIT if until is None else max(0.0, until - time.monotonic())
+            left = ops.LONGEST_WAIT if until is None else max(0.0, until - time.monotonic())
             try:
-                return await self._run(ops.wait_for_result(job_id, min(left, WAIT)))
+                return await self._run(ops.wait_for_result(job_id, min(left, ops.LONGEST_WAIT)))
             except OJSError as error:
                 if error.status != 408:
                     raise
@@ -248,17 +248,15 @@ class AsyncClient(AsyncOperations):
         """
         reader = Reader(after, {"types": types, "queues": queues, "job_types": job_types})
         while True:
-            while reader.page:
-                yield reader.page.popleft()
-            asked = time.monotonic()
+            await asyncio.sleep(reader.pause)
             try:
-                events, cursor = await self._run(ops.events(reader.cursor, reader.filters, PAGE, reader.wait))
+                events, cursor = await self._run(reader.call())
             except OJSError as error:
-                pause = reader.failed(error)
+                reader.failed(error)
             else:
-                pause = reader.fed(events, cursor, time.monotonic() - asked)
-            if pause:
-                await asyncio.sleep(pause)
+                for event in events:
+                    yield event
+                reader.answered(events, cursor)
 
     # --- tenants ---
 

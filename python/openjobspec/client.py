@@ -14,7 +14,7 @@ from . import _operations as ops
 from ._json import dumps, loads
 from ._secrets import redacted
 from .errors import NotEnqueuedError, OJSError, OJSTimeoutError
-from .events import PAGE, WAIT, Reader
+from .events import Reader
 from .job import UNSAID_PRIORITY, UNSAID_QUEUE, JobRequest, completed
 from .job import RequestLike as RequestLike
 from .middleware import ENQUEUE_ORDER, Chain, through
@@ -255,9 +255,9 @@ class Client(Operations):
         """
         until = None if timeout is None else time.monotonic() + timeout
         while True:
-            left = WAIT if until is None else max(0.0, until - time.monotonic())
+            left = ops.LONGEST_WAIT if until is None else max(0.0, until - time.monotonic())
             try:
-                return self._run(ops.wait_for_result(job_id, min(left, WAIT)))
+                return self._run(ops.wait_for_result(job_id, min(left, ops.LONGEST_WAIT)))
             except OJSError as error:
                 if error.status != 408:
                     raise
@@ -289,17 +289,15 @@ class Client(Operations):
         """
         reader = Reader(after, {"types": types, "queues": queues, "job_types": job_types})
         while True:
-            while reader.page:
-                yield reader.page.popleft()
-            asked = time.monotonic()
+            time.sleep(reader.pause)
             try:
-                events, cursor = self._run(ops.events(reader.cursor, reader.filters, PAGE, reader.wait))
+                events, cursor = self._run(reader.call())
             except OJSError as error:
-                pause = reader.failed(error)
+                reader.failed(error)
             else:
-                pause = reader.fed(events, cursor, time.monotonic() - asked)
-            if pause:
-                time.sleep(pause)
+                for event in events:
+                    yield event
+                reader.answered(events, cursor)
 
     # --- tenants ---
 

@@ -2,50 +2,41 @@
 
 from __future__ import annotations
 
-import random
-from collections import deque
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
-from .errors import ClosedError, OJSConnectionError, OJSError
+from . import _native
+from . import _operations as ops
+from ._json import dumps, loads
+from .errors import OJSConnectionError, OJSError
 from .records import Event
-
-#: How long the server may hold back an answer, in seconds: below the time-outs of common proxies.
-WAIT = 20.0
-#: Between two looks at a server that does not hold back.
-PAUSE = 0.5
-PAGE = 500
-_FIRST_BACKOFF, _LONGEST_BACKOFF = 0.1, 10.0
 
 
 class Reader:
-    """How far a program has read the log. No I/O: the clients ask it what to send, and tell it what came of it."""
+    """The place of a reader in the log. The core says what it asks, after which pause, and which errors end it."""
 
     def __init__(self, after: str | None, filters: Mapping[str, Sequence[str]]) -> None:
-        self.cursor = "latest" if after is None else after
-        self.filters = filters
-        self.page: deque[Event] = deque()
-        #: An answer has come: from here on faults are waited out.
-        self._heard = False
-        self._backoff = _FIRST_BACKOFF
+        self._say({"begin": {"after": after, **{name: list(names) for name, names in filters.items()}}})
+
+    def call(self) -> ops.Call[tuple[list[Event], str]]:
+        """The next request, to be made after :attr:`pause`."""
+        return ops.events(self._step["path"], self._step["wait_ms"] / 1000)
 
     @property
-    def wait(self) -> float:
-        """How long the next answer may be held back. The first says where the log ends, at once."""
-        return WAIT if self._heard else 0.0
+    def pause(self) -> float:
+        """Seconds before the next request."""
+        return float(self._step["pause_ms"]) / 1000
 
-    def fed(self, events: Sequence[Event], cursor: str, took: float) -> float:
-        """An answer; returns how long to pause before the next request."""
-        idle = self._heard and not events and took < WAIT / 2
-        self._heard, self._backoff = True, _FIRST_BACKOFF
-        self.page.extend(events)
-        self.cursor = cursor
-        return PAUSE if idle else 0.0
+    def answered(self, events: Sequence[Event], cursor: str) -> None:
+        """These events have been read, up to this cursor."""
+        self._say({"answered": {"state": self._step["state"], "events": len(events), "cursor": cursor}})
 
-    def failed(self, error: OJSError) -> float:
-        """No answer, or a refusal: returns how long to pause before asking again, or raises what waiting does not help."""
-        passing = isinstance(error, OJSConnectionError) or error.status in (408, 429) or error.status >= 500
-        if not self._heard or not passing or isinstance(error, ClosedError):
+    def failed(self, error: OJSError) -> None:
+        """No answer, or a refusal. Raises the error when waiting does not help."""
+        said = {name: getattr(error, name) for name in ("status", "code", "retryable")}
+        said["connection"] = isinstance(error, OJSConnectionError)
+        if not self._say({"failed": {"state": self._step["state"], "error": said}}):
             raise error
-        pause = self._backoff * random.uniform(0.5, 1.0)
-        self._backoff = min(self._backoff * 2, _LONGEST_BACKOFF)
-        return pause
+
+    def _say(self, said: Mapping[str, Any]) -> bool:
+        self._step = loads(_native.follow_events(dumps(said).decode()))
+        return self._step is not None

@@ -175,6 +175,26 @@ def test_events_are_followed_across_a_lost_connection() -> None:
     assert next(server.events(queues=["q"], after=seen[-1].id)).subject == jobs[-1]
 
 
+def test_the_core_says_what_a_reader_of_events_asks_and_when_it_ends() -> None:
+    asked = []
+    refusal = {"error": {"code": "x", "message": "m"}}
+    event = {"id": "evt_2", "type": "job.enqueued", "subject": "1", "data": {}}
+    none, one = {"events": [], "cursor": "1"}, {"events": [event], "cursor": "2"}
+    answers = [(200, none), (503, refusal), (200, one), (401, refusal)]
+
+    class Scripted:
+        def request(self, method: str, path: str, body: Any = None) -> Any:
+            asked.append(path)
+            return answers[len(asked) - 1]
+
+    events = ojs.Client(transport=Scripted()).events(types=["job.*"], queues=["q"])
+    assert next(events).subject == "1"
+    with pytest.raises(ojs.AuthenticationError):
+        next(events)
+    path = "/events?after={}&types=job.%2A&queues=q&limit=500&wait_ms={}"
+    assert asked == [path.format(*step) for step in [("latest", 0), (1, 20000), (1, 20000), (2, 20000)]]
+
+
 def test_events_begin_now_and_wait(url: str) -> None:
     async def follow() -> tuple[str, str]:
         async with ojs.AsyncClient(url) as client:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from typing import Iterator
+from typing import Any, Iterator
 
 import pytest
 from support import eventually, in_state
@@ -287,8 +287,8 @@ def background() -> Iterator[list[subprocess.Popen[str]]]:
         process.communicate()
 
 
-def spawn(background: list[subprocess.Popen[str]], *command: str, cwd: Path | None = None) -> subprocess.Popen[str]:
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
+def spawn(background: list[subprocess.Popen[str]], *command: str, **options: Any) -> subprocess.Popen[str]:
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
     background.append(process)
     return process
 
@@ -405,12 +405,28 @@ def test_server_and_worker_processes(background: list[subprocess.Popen[str]], tm
     ("worker json:dumps", "not an openjobspec.Worker"),
     ("server --store oracle:x", "oracle:x"),
     ("server --listen nowhere", "nowhere"),
-    ("server --log-level loud", "loud"),
+    ("server --log-level loud", "ojs: --log-level must be one of error, warn, info, debug, trace, got 'loud'"),
+    ("server --liste x", "ojs: unknown option '--liste'; did you mean '--listen'?"),
+    ("worker app --concurrency 0", "ojs: --concurrency must be a whole number of at least 1, got '0'"),
+    ("worker", "ojs: worker takes one MODULE:ATTRIBUTE"),
+    ("", "ojs: a command is needed: server or worker"),
 ])  # fmt: skip
 def test_mistakes_on_the_command_line(arguments: str, message: str) -> None:
     done = subprocess.run([sys.executable, "-m", "openjobspec", *shlex.split(arguments)], timeout=LIMIT, capture_output=True, text=True)
     assert done.returncode == 2
     assert message in done.stderr and "Traceback" not in done.stderr
+
+
+def test_variables_of_the_environment_are_options_of_the_command_line(background: list[subprocess.Popen[str]]) -> None:
+    command = [sys.executable, "-m", "openjobspec"]
+    maybe = {**os.environ, "OJS_INSECURE": "maybe"}
+    wrong = subprocess.run([*command, "server"], env=maybe, capture_output=True, text=True, check=False)
+    assert (wrong.returncode, wrong.stderr) == (2, "ojs: OJS_INSECURE must be true or false, got 'maybe'\n")
+    told = {"OJS_STORE": "memory:", "OJS_LISTEN": "127.0.0.1:0", "OJS_KEYS": "", "OJS_LOG_LEVEL": "ojs=debug,error"}
+    server = spawn(background, *command, "server", env={**os.environ, **told})
+    assert first_line(server).startswith("listening on http://127.0.0.1:")
+    help_text = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
+    assert "python -m openjobspec worker MODULE:ATTRIBUTE" in help_text and "(OJS_LISTEN, 127.0.0.1:8080)" in help_text
 
 
 def test_killed_workers_jobs_come_back(background: list[subprocess.Popen[str]], ojs_server: str) -> None:

@@ -288,6 +288,27 @@ class ClientTest < Minitest::Test
     assert_equal "gone", assert_raises(OJS::NotFoundError) { mocked.get_job("x") }.message
   end
 
+  def test_the_core_says_what_a_reader_of_events_asks_and_when_it_ends
+    asked = []
+    refusal = { error: { code: "x", message: "m" } }
+    event = { id: "evt_2", type: "job.enqueued", subject: "1", data: {} }
+    none = { events: [], cursor: "1" }
+    answers = [[200, none], [503, refusal], [200, { events: [event], cursor: "2" }], [401, refusal]]
+    transport = Object.new
+    transport.define_singleton_method(:request) do |_method, path, _body = nil|
+      asked << path
+      answers[asked.size - 1]
+    end
+    seen = []
+    assert_raises(OJS::AuthenticationError) do
+      client_of(nil, transport: transport).events(types: ["job.*"], queues: ["q"]) { |one| seen << one.subject }
+    end
+    assert_equal ["1"], seen
+    steps = [["latest", 0], [1, 20_000], [1, 20_000], [2, 20_000]]
+    path = "/events?after=%s&types=job.%%2A&queues=q&limit=500&wait_ms=%s"
+    assert_equal(steps.map { |step| format(path, *step) }, asked)
+  end
+
   def test_closed
     done = client_of(Support.server)
     done.close

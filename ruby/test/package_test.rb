@@ -96,8 +96,12 @@ end
 class CLITest < Minitest::Test
   include Support
 
+  def command(*arguments)
+    [RbConfig.ruby, "-I#{LIB}", File.join(ROOT, "ruby/exe/ojs"), *arguments]
+  end
+
   def ojs(*arguments, **options)
-    Process.spawn(RbConfig.ruby, "-I#{LIB}", File.join(ROOT, "ruby/exe/ojs"), *arguments, err: File::NULL, **options)
+    Process.spawn(*command(*arguments), err: File::NULL, **options)
   end
 
   def test_server_and_worker
@@ -138,9 +142,41 @@ class CLITest < Minitest::Test
   end
 
   def test_wrong_usage
-    [[], ["fly"], ["worker"], ["worker", "/no/such/file.rb"], ["server", "--no-such-option"], ["server", "--log-level", "loud"],
-     ["server", "--store", "ftp://x"]].each do |arguments|
-      assert_equal 2, finish(ojs(*arguments, out: File::NULL)).exitstatus, arguments.inspect
+    {
+      [] => "ojs: a command is needed: server or worker\n", ["fly"] => /\Aojs: unknown command 'fly'/,
+      ["worker"] => "ojs: worker takes one FILE\n", ["worker", "/no/such/file.rb"] => %r{no file /no/such/file.rb},
+      ["server", "--liste", "x"] => /did you mean '--listen'\?/, ["server", "--store", "ftp://x"] => /ftp/,
+      ["server", "--log-level", "loud"] => /\Aojs: --log-level must be one of error, warn, info, debug, trace/,
+      ["worker", "a.rb", "--concurrency", "0"] => /\Aojs: --concurrency must be a whole number of at least 1, got '0'/
+    }.each do |arguments, message|
+      status, errors = failed(*arguments)
+      assert_equal 2, status, arguments.inspect
+      assert_operator message, :===, errors
     end
+  end
+
+  def test_variables_of_the_environment
+    message = "ojs: OJS_INSECURE must be true or false, got 'maybe'\n"
+    assert_equal [2, message], failed({ "OJS_INSECURE" => "maybe" }, "server")
+    input, output = IO.pipe
+    told = { "OJS_STORE" => "memory:", "OJS_LISTEN" => "127.0.0.1:0", "OJS_KEYS" => "", "OJS_LOG_FORMAT" => "json" }
+    pid = Process.spawn(told, *command("server"), out: output, err: File::NULL)
+    assert_match %r{\Alistening on http://127.0.0.1:\d+$}, input.gets
+    help, help_out = IO.pipe
+    assert_equal 0, finish(ojs("--help", out: help_out)).exitstatus
+    help_out.close
+    assert_includes help.read, "ojs worker FILE [options]"
+  ensure
+    Process.kill("TERM", pid) if pid
+    finish(pid) if pid
+  end
+
+  # The exit status and what was written to stderr.
+  def failed(*arguments)
+    variables = arguments.first.is_a?(Hash) ? arguments.shift : {}
+    input, output = IO.pipe
+    pid = Process.spawn(variables, *command(*arguments), out: File::NULL, err: output)
+    output.close
+    [finish(pid).exitstatus, input.read]
   end
 end

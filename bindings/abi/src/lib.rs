@@ -2,6 +2,7 @@
 //!
 //! | module | noun |
 //! |---|---|
+//! | [`command`] | the command line of the programs that packages bring along |
 //! | [`connection`] | a client that connects on first use and follows a fork |
 //! | [`defaults`] | options that are set once for a type of jobs |
 //! | [`dispatch`] | [`HostDispatch`](dispatch::HostDispatch): the worker's driver on one side, lanes on the other |
@@ -10,6 +11,7 @@
 //! | [`token`] | the number by which a host names a job |
 //! | [`doorbell`] | waking a host without calling into it |
 //! | [`pace`] | how fast handlers are, and the batch sizes that follow |
+//! | [`follower`] | what a reader of events asks next, and after which pause |
 //! | [`frame`] | batches of jobs and outcomes in one block of memory |
 //! | [`host_transport`] | a transport written in the host language |
 //! | [`replies`] | answers to calls made from an event loop |
@@ -30,12 +32,14 @@
 //! why.
 #![deny(unsafe_code)]
 
+pub mod command;
 pub mod connection;
 pub mod defaults;
 pub mod dispatch;
 pub mod doorbell;
 pub mod error;
 pub mod fakes;
+pub mod follower;
 #[cfg(unix)]
 pub mod fork;
 pub mod frame;

@@ -4,9 +4,9 @@ use std::time::Duration;
 use ojs::EventFilter;
 use ojs::client::{Event, Events};
 use ojs_abi::error::AbiError;
+use ojs_abi::follower;
 use ojs_abi::process::Owner;
 use ojs_abi::runtime;
-use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::{Mutex, Notify};
 
@@ -19,15 +19,6 @@ pub struct ojs_events {
     owner: Owner,
     inner: Mutex<Events>,
     unblock: Notify,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
-struct Filter {
-    types: Vec<String>,
-    queues: Vec<String>,
-    job_types: Vec<String>,
-    after: Option<String>,
 }
 
 /// Follows what happens: jobs, queues, workers, workflows. `filter` is a JSON object, or empty: `types`, `queues` and
@@ -43,14 +34,25 @@ pub unsafe extern "C" fn ojs_events_new(
     enter_new("ojs_events_new", out, || {
         let client = given(client, "client")?;
         let filter = match filter.text("filter")? {
-            "" => Filter::default(),
+            "" => EventFilter::default(),
             text => serde_json::from_str(text).map_err(|e| AbiError::invalid(format!("filter: {e}")))?,
         };
-        let Filter { types, queues, job_types, after } = filter;
         let client = runtime::handle()?.block_on(client.link.client())?;
-        let inner = Mutex::new(client.events(EventFilter { types, queues, job_types, after }));
+        let inner = Mutex::new(client.events(filter));
         Ok(ojs_events { owner: Owner::current(), inner, unblock: Notify::new() })
     })
+}
+
+/// For programs that make their requests themselves: the next request of a reader of events, a JSON object of `path`,
+/// `wait_ms`, `pause_ms` and `state`. The program pauses, sends `GET path` with that much time for the server to hold
+/// its answer back, and says in `said` what has come of it, a JSON object: `{"begin": filter}` for the first request,
+/// `{"answered": {"state", "events", "cursor"}}` with the number of events, or
+/// `{"failed": {"state", "error": {"connection", "status", "code", "retryable"}}}`. `out` is `null` when the error ends
+/// the reader. Requests over an ojs_client need only ojs_events_next().
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ojs_events_follow(said: ojs_slice, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
+    enter_new("ojs_events_follow", out, || Ok(ojs_buf::new(follower::follow(said.text("said")?)?.into_bytes())))
 }
 
 /// The next event, a JSON object of `id`, `type`, `time`, `subject` and `data`; waits for it for at most `wait_ms`

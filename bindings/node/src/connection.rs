@@ -7,6 +7,7 @@ use napi::bindgen_prelude::*;
 use napi_derive::napi;
 use ojs_abi::connection::Connection as Core;
 use ojs_abi::error::AbiError;
+use ojs_abi::follower;
 use ojs_abi::settings::{self, ClientSettings};
 
 use crate::gate;
@@ -91,6 +92,12 @@ impl Drop for Connection {
 #[napi]
 pub fn environment(variables: String) -> Result<String> {
     gate::enter("environment", || settings::environment(&variables))
+}
+
+/// The next request of a reader of events, both JSON.
+#[napi]
+pub fn follow_events(said: String) -> Result<String> {
+    gate::enter("followEvents", || follower::follow(&said))
 }
 
 /// A length of time in milliseconds.

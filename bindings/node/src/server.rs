@@ -2,9 +2,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use napi_derive::napi;
+use ojs_abi::command;
 use ojs_abi::error::AbiError;
 use ojs_abi::server::{Admission, Server as Core};
 
+use crate::gate;
 use crate::replies::{Answer, Replies};
 
 /// A server: not started, running, or over.
@@ -58,4 +60,10 @@ impl Server {
             Ok(Answer::Number(None))
         })
     }
+}
+
+/// What the command line and the environment of `npx ojs` say, both JSON.
+#[napi]
+pub fn read_command(invocation: String) -> napi::Result<String> {
+    gate::enter("readCommand", || command::read(&invocation))
 }

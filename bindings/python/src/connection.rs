@@ -5,9 +5,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use ojs_abi::connection::Connection as Core;
 use ojs_abi::error::AbiError;
-use ojs_abi::outbox;
-use ojs_abi::runtime;
 use ojs_abi::settings::{self, ClientSettings};
+use ojs_abi::{follower, outbox, runtime};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -147,4 +146,10 @@ pub fn length(py: Python<'_>, name: &str, seconds: Option<f64>) -> PyResult<Opti
 #[pyfunction]
 pub fn environment(py: Python<'_>, variables: &str) -> PyResult<String> {
     gate::attached(py, "environment", || settings::environment(variables))
+}
+
+/// The next request of a reader of events, both JSON.
+#[pyfunction]
+pub fn follow_events(py: Python<'_>, said: &str) -> PyResult<String> {
+    gate::attached(py, "follow_events", || follower::follow(said))
 }

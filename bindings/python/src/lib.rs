@@ -23,7 +23,7 @@ mod native {
     #[pymodule_export]
     use super::connection::Connection;
     #[pymodule_export]
-    use super::connection::environment;
+    use super::connection::{environment, follow_events};
     #[pymodule_export]
     use super::logs::{pull_logs, set_log_level};
     #[pymodule_export]
@@ -34,7 +34,7 @@ mod native {
     #[pymodule_export]
     use super::replies::Replies;
     #[pymodule_export]
-    use super::server::Server;
+    use super::server::{Server, read_command};
     #[pymodule_export]
     use super::text::{
         completed_job, duration_seconds, duration_text, error_of, item_error, set_job_defaults, time_after, unknown_name,

@@ -1,6 +1,7 @@
 //! An OJS server in this process.
 use std::sync::Mutex;
 
+use ojs_abi::command;
 use ojs_abi::error::AbiError;
 use ojs_abi::server::{Admission, Server as Core};
 use pyo3::prelude::*;
@@ -43,4 +44,10 @@ impl Server {
             None => Ok(()),
         }
     }
+}
+
+/// What the command line and the environment of `python -m openjobspec` say, both JSON.
+#[pyfunction]
+pub fn read_command(py: Python<'_>, invocation: &str) -> PyResult<String> {
+    gate::attached(py, "read_command", || command::read(invocation))
 }

@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use magnus::{Error, RString, Ruby};
 use ojs_abi::connection::Connection as Core;
-use ojs_abi::outbox;
 pub use ojs_abi::settings::length;
 use ojs_abi::settings::{self, ClientSettings};
+use ojs_abi::{follower, outbox};
 
 use crate::gate;
 use crate::text;
@@ -90,4 +90,9 @@ impl Drop for Connection {
 /// What the variables of the environment say, both JSON.
 pub fn environment(ruby: &Ruby, variables: String) -> Result<String, Error> {
     gate::held(ruby, "environment", || settings::environment(&variables))
+}
+
+/// The next request of a reader of events, both JSON.
+pub fn follow_events(ruby: &Ruby, said: String) -> Result<String, Error> {
+    gate::held(ruby, "follow_events", || follower::follow(&said))
 }

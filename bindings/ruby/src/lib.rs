@@ -85,6 +85,8 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     native.define_singleton_method("outbox_stage", function!(outbox::stage, 4))?;
     native.define_singleton_method("outbox_stage_in_engine", function!(outbox::stage_in_engine, 2))?;
     native.define_singleton_method("environment", function!(connection::environment, 1))?;
+    native.define_singleton_method("follow_events", function!(connection::follow_events, 1))?;
+    native.define_singleton_method("read_command", function!(server::read_command, 1))?;
     native.define_singleton_method("set_job_defaults", function!(text::set_job_defaults, 2))?;
     native.define_singleton_method("verify_webhook", function!(text::verify_webhook, 2))?;
     native.define_singleton_method("completed_job", function!(text::completed_job, 1))?;

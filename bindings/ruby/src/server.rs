@@ -2,6 +2,7 @@
 use std::sync::Mutex;
 
 use magnus::{Error, Ruby};
+use ojs_abi::command;
 use ojs_abi::error::AbiError;
 use ojs_abi::process::Owner;
 use ojs_abi::server::{Admission, Server as Core};
@@ -54,4 +55,9 @@ impl Drop for Server {
             std::mem::forget(self.core.get_mut().map(Option::take));
         }
     }
+}
+
+/// What the command line and the environment of the gem's `ojs` say, both JSON.
+pub fn read_command(ruby: &Ruby, invocation: String) -> Result<String, Error> {
+    gate::held(ruby, "read_command", || command::read(&invocation))
 }

@@ -1,7 +1,7 @@
 //! What needs no connection: the environment, options of types, versions, webhooks, fakes, log records.
 use std::time::Duration;
 
-use ojs_abi::{defaults, fakes, logs, settings, versions, webhook};
+use ojs_abi::{defaults, fakes, follower, logs, settings, versions, webhook};
 use serde_json::json;
 
 use crate::error::{CoreError, enter};
@@ -14,6 +14,15 @@ use crate::error::{CoreError, enter};
 #[uniffi::export]
 pub fn environment(variables: &str) -> Result<String, CoreError> {
     enter("environment", || settings::environment(variables))
+}
+
+/// The next request of a reader of events: see `ojs_abi::follower`, both JSON.
+///
+/// # Errors
+/// Text of another form.
+#[uniffi::export]
+pub fn follow_events(said: &str) -> Result<String, CoreError> {
+    enter("follow_events", || follower::follow(said))
 }
 
 /// Sets what jobs of this type have unless their enqueue says otherwise: a JSON object of options by their names on the

@@ -27,10 +27,15 @@ impl Backoff {
     pub fn next(&mut self) -> Duration {
         let step = self.next;
         self.next = (step * 2).min(self.max);
-        step.mul_f64(0.5 + rand::random::<f64>() / 2.0)
+        jittered(step)
     }
 
     pub fn reset(&mut self) {
         self.next = self.first;
     }
+}
+
+/// Between half and all of a step.
+pub(crate) fn jittered(step: Duration) -> Duration {
+    step.mul_f64(0.5 + rand::random::<f64>() / 2.0)
 }

@@ -1,66 +1,47 @@
 # frozen_string_literal: true
 
-require "optparse"
+require "json"
+require "time"
 require_relative "../ojs"
 
 module OJS
   # The command line: `ojs server` and `ojs worker FILE`.
   class CLI
-    USAGE = <<~TEXT
-      Usage: ojs server [options]            run a job server in this process
-             ojs worker FILE [options]       run the worker that a Ruby file makes (its last value, or the only OJS::Worker in it)
-    TEXT
-    LEVELS = { "error" => Logger::ERROR, "warn" => Logger::WARN, "info" => Logger::INFO, "debug" => Logger::DEBUG }.freeze
+    INVOCATION = { program: "ojs", target: "FILE",
+                   about_target: "the worker that a Ruby file makes: its last value, or the only one in it" }.freeze
+    LEVELS = { "error" => Logger::ERROR, "warn" => Logger::WARN, "info" => Logger::INFO, "debug" => Logger::DEBUG,
+               "trace" => Logger::DEBUG }.freeze
 
     # Runs a command; returns the exit status: 0 done, 2 wrong usage or a setting that cannot work.
     def self.run(arguments)
-      new(arguments.dup).run
-      0
-    rescue Error, OptionParser::ParseError => e
+      said = Wire.load(Native.read_command(Wire.dump(INVOCATION.merge(arguments: arguments))))
+      return new(said).run unless said.key?("exit")
+
+      $stdout.write(said["out"])
+      $stderr.write(said["err"])
+      said["exit"]
+    rescue Error => e
       warn "ojs: #{e.message}"
       2
     end
 
-    def initialize(arguments)
-      @options = { listen: env("OJS_LISTEN", "127.0.0.1:8080"), store: env("OJS_STORE", "sqlite:ojs.db"), test_mode: false,
-                   keys: env("OJS_KEYS", nil), insecure: env("OJS_INSECURE", "").match?(/\A(1|true|yes|on|y|t)\z/i),
-                   log_level: env("OJS_LOG_LEVEL", "info") }
-      @words = parser.parse(arguments)
+    # +said+ is what the core has read from the command line and the environment.
+    def initialize(said)
+      @said = said
+      @settings = said["settings"].transform_keys(&:to_sym)
     end
 
     def run
-      command, *rest = @words
-      OJS.logger = Logger.new($stderr, level: LEVELS.fetch(@options[:log_level]) { wrong("--log-level: use one of #{LEVELS.keys.join(", ")}") })
-      case command
-      when "server" then rest.empty? ? server : wrong("server takes no #{rest.first}")
-      when "worker" then rest.size == 1 ? worker(rest.first) : wrong("worker takes one file\n#{USAGE}")
-      else wrong("#{command ? "there is no command '#{command}'" : "a command is needed"}\n#{USAGE}")
-      end
+      OJS.logger = Logger.new($stderr, level: LEVELS.fetch(@said["log_level"]))
+      OJS.logger.formatter = method(:json) if @said["log_format"] == "json"
+      @said["command"] == "server" ? server : worker(@said["target"])
+      0
     end
 
     private
 
-    def parser
-      OptionParser.new(USAGE) do |on|
-        on.separator("")
-        on.on("--store URL", "server: sqlite:PATH, or memory: (gone when the server stops); sqlite:ojs.db") { |v| @options[:store] = v }
-        on.on("--listen ADDRESS", "server: address and port; port 0 takes any free one") { |v| @options[:listen] = v }
-        on.on("--keys FILE", "server: ask callers for a key of this file (ojs keys add)") { |v| @options[:keys] = v }
-        on.on("--insecure", "server: listen on other addresses than loopback without keys") { @options[:insecure] = true }
-        on.on("--test-mode", "server: anyone who can connect can delete all jobs") { @options[:test_mode] = true }
-        on.on("--url URL", "worker: overrides the worker's own") { |v| @options[:url] = v }
-        on.on("--queues A,B", "worker: overrides the worker's own") { |v| @options[:queues] = v }
-        on.on("--concurrency N", Integer, "worker: overrides the worker's own") { |v| @options[:concurrency] = v }
-        on.on("--log-level LEVEL", LEVELS.keys.join(", ")) { |v| @options[:log_level] = v }
-        on.on("--version") do
-          puts "ojs #{VERSION}"
-          exit
-        end
-        on.on("-h", "--help") do
-          puts on
-          exit
-        end
-      end
+    def json(level, time, _program, message)
+      "#{JSON.generate(timestamp: time.utc.iso8601(3), level: level, message: message)}\n"
     end
 
     def server
@@ -74,7 +55,7 @@ module OJS
           signalled.close
         end
       end
-      server = Server.new(@options[:store], **@options.slice(:listen, :test_mode, :keys, :insecure))
+      server = Server.new(@settings.delete(:store), **@settings)
       $stdout.puts "listening on #{server.url}"
       $stdout.flush
       wake.read
@@ -83,7 +64,7 @@ module OJS
 
     def worker(file)
       found = load(file)
-      found.configure(**@options.slice(:url, :queues, :concurrency).compact)
+      found.configure(**@settings)
       found.run
     end
 
@@ -95,16 +76,9 @@ module OJS
       return value if value.is_a?(Worker)
 
       made = ObjectSpace.each_object(Worker).to_a - before
-      made.size == 1 ? made.first : wrong("#{file} makes #{made.size} workers: let its last line be the one to run")
-    end
+      return made.first if made.size == 1
 
-    def wrong(message)
-      raise ValidationError, message
-    end
-
-    def env(name, default)
-      value = ENV.fetch(name, "")
-      value.empty? ? default : value
+      raise ValidationError, "#{file} makes #{made.size} workers: let its last line be the one to run"
     end
   end
 end

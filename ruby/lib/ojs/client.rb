@@ -12,6 +12,10 @@ module OJS
     include Calls
     include Operations
 
+    # How long the server may hold back the result of a job, in seconds: below the time-outs of common proxies.
+    HELD_BACK = 20.0
+    private_constant :HELD_BACK
+
     # Runs around every enqueue, see MiddlewareChain.
     attr_reader :middleware
 
@@ -117,8 +121,8 @@ module OJS
       limit = Durations.seconds("timeout", timeout)
       ends = limit && (now + limit)
       loop do
-        left = ends ? [ends - now, 0.0].max : EventReader::WAIT
-        wait = [left, EventReader::WAIT].min
+        left = ends ? [ends - now, 0.0].max : HELD_BACK
+        wait = [left, HELD_BACK].min
         return JobResult.new(call("GET", query(path("jobs", id, "result"), wait: true, timeout: wait.ceil), wait: wait))
       rescue Error => e
         raise unless e.status == 408
@@ -136,8 +140,8 @@ module OJS
     #
     #   client.events(types: ["job.*"]) { |event| puts event.type }
     def events(types: [], queues: [], job_types: [], after: nil, &block)
-      filters = { types: types, queues: queues, job_types: job_types }.transform_values { |names| Array(names).join(",") }
-      log = Enumerator.new { |out| follow(EventReader.new(after), filters.reject { |_, names| names.empty? }, out) }
+      filter = { types: Array(types), queues: Array(queues), job_types: Array(job_types), after: after }
+      log = Enumerator.new { |out| follow(EventReader.new(filter), out) }
       block ? log.each(&block) : log
     end
 
@@ -252,20 +256,17 @@ module OJS
       kept
     end
 
-    def follow(reader, filters, out)
+    def follow(reader, out)
       loop do
-        asked = now
-        wait = reader.wait
+        sleep(reader.pause) if reader.pause.positive?
         begin
-          answer = call("GET", query("/events", after: reader.cursor, limit: 500, wait_ms: (wait * 1000).to_i, **filters), wait: wait)
+          answer = call("GET", reader.path, wait: reader.wait)
         rescue Error => e
-          pause = reader.failed(e)
-        else
-          events = list(answer, "events")
-          pause = reader.fed(events.size, member(answer, "cursor"), now - asked)
-          events.each { |event| out << Event.new(event) }
+          reader.failed(e)
+          next
         end
-        sleep(pause) if pause.positive?
+        events = list(answer, "events").each { |event| out << Event.new(event) }
+        reader.answered(events.size, member(answer, "cursor"))
       end
     end
 

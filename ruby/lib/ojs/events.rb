@@ -7,44 +7,42 @@ module OJS
     end
   end
 
-  # How far a program has read the log of events. No I/O: the client asks it what to send, and tells it what came of it.
+  # The place of a reader in the log of events. The core says what it asks, after which pause, and which errors end it.
   class EventReader
-    # How long the server may hold back an answer, in seconds: below the time-outs of common proxies.
-    WAIT = 20.0
-    # Between two looks at a server that does not hold back.
-    PAUSE = 0.5
-    BACKOFF = (0.1..10.0)
-
-    attr_reader :cursor
-
-    def initialize(after)
-      @cursor = after || "latest"
-      @heard = false
-      @backoff = BACKOFF.begin
+    def initialize(filter)
+      say(begin: filter)
     end
 
-    # How long the next answer may be held back. The first says where the log ends, at once.
+    def path
+      @step["path"]
+    end
+
+    # How long the server may hold back its answer, in seconds.
     def wait
-      @heard ? WAIT : 0.0
+      @step["wait_ms"] / 1000.0
     end
 
-    # An answer has come; returns how long to pause before the next request.
-    def fed(count, cursor, took)
-      idle = @heard && count.zero? && took < WAIT / 2
-      @heard = true
-      @backoff = BACKOFF.begin
-      @cursor = cursor
-      idle ? PAUSE : 0.0
+    # Seconds before the next request.
+    def pause
+      @step["pause_ms"] / 1000.0
     end
 
-    # No answer, or a refusal: returns how long to pause before asking again, or raises what waiting does not help.
+    # So many events have been read, up to this cursor.
+    def answered(count, cursor)
+      say(answered: { state: @step["state"], events: count, cursor: cursor })
+    end
+
+    # No answer, or a refusal. Raises the error when waiting does not help.
     def failed(error)
-      passing = error.is_a?(ConnectionError) || [408, 429].include?(error.status) || error.status >= 500
-      raise error unless @heard && passing
+      about = { status: error.status, code: error.code, retryable: error.retryable? }
+      about[:connection] = error.is_a?(ConnectionError)
+      raise error unless say(failed: { state: @step["state"], error: about })
+    end
 
-      pause = @backoff * rand(0.5..1.0)
-      @backoff = [@backoff * 2, BACKOFF.end].min
-      pause
+    private
+
+    def say(said)
+      @step = Wire.load(Native.follow_events(Wire.dump(said)))
     end
   end
   private_constant :EventReader

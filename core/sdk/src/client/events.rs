@@ -9,25 +9,19 @@ use bytes::Bytes;
 use futures_util::future::poll_fn;
 use futures_util::stream::{Stream, unfold};
 use ojs_model::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use tokio::time::Instant;
 
 use super::Client;
-use super::path::query;
-use crate::backoff::Backoff;
+use super::follower::{Fault, Follower};
 use crate::error::Error;
 use crate::json::Json;
-use crate::transport::{Method, TransportErrorKind};
-
-/// How long a request waits at the server for events: below the time-outs of common proxies.
-const WAIT: Duration = Duration::from_secs(20);
-/// Pause between two requests to a server that does not wait for events.
-const PAUSE: Duration = Duration::from_millis(500);
-/// Events per request.
-const PAGE: usize = 500;
+use crate::transport::Method;
 
 /// Selects events. The default is all of them, from now on.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct EventFilter {
     /// Only these types; `job.*` is all that start so.
     pub types: Vec<String>,
@@ -63,12 +57,8 @@ pub struct Events {
 
 struct Reader {
     client: Client,
-    filter: EventFilter,
-    cursor: String,
+    follower: Follower,
     page: VecDeque<Event>,
-    backoff: Backoff,
-    /// A first answer has come: later faults are retried.
-    heard: bool,
     ended: bool,
 }
 
@@ -110,9 +100,7 @@ impl Client {
     /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     pub fn events(&self, filter: EventFilter) -> Events {
-        let cursor = filter.after.clone().unwrap_or_else(|| "latest".to_owned());
-        let backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(10));
-        let reader = Reader { client: self.clone(), filter, cursor, page: VecDeque::new(), backoff, heard: false, ended: false };
+        let reader = Reader { client: self.clone(), follower: Follower::new(filter), page: VecDeque::new(), ended: false };
         Events { inner: Box::pin(unfold(reader, |mut reader| async move { reader.next().await.map(|event| (event, reader)) })) }
     }
 }
@@ -147,48 +135,31 @@ impl Reader {
             if self.ended {
                 return None;
             }
-            let asked = tokio::time::Instant::now();
-            match self.read().await {
-                Ok(()) => {
-                    self.backoff.reset();
-                    let waits = self.heard && self.page.is_empty() && asked.elapsed() < WAIT / 2;
-                    self.heard = true;
-                    if waits {
-                        tokio::time::sleep(PAUSE).await;
+            let pause = match self.read().await {
+                Ok(pause) => pause,
+                Err(error) => match self.follower.failed(&Fault::from(&error)) {
+                    Some(pause) => {
+                        tracing::debug!(%error, ?pause, "events: asking again");
+                        pause
                     }
-                }
-                Err(error) if self.heard && is_passing(&error) => {
-                    let pause = self.backoff.next();
-                    tracing::debug!(%error, ?pause, "events: asking again");
-                    tokio::time::sleep(pause).await;
-                }
-                Err(error) => {
-                    self.ended = true;
-                    return Some(Err(error));
-                }
-            }
+                    None => {
+                        self.ended = true;
+                        return Some(Err(error));
+                    }
+                },
+            };
+            tokio::time::sleep(pause).await;
         }
     }
 
-    async fn read(&mut self) -> Result<(), Error> {
-        let list = |names: &[String]| (!names.is_empty()).then(|| names.join(","));
-        let (types, queues, job_types) = (list(&self.filter.types), list(&self.filter.queues), list(&self.filter.job_types));
-        // The first request reads the end of the log, and must not wait for an event.
-        let wait = if self.heard { WAIT } else { Duration::ZERO };
-        let (limit, wait_ms) = (PAGE.to_string(), wait.as_millis().to_string());
-        let query = query(&[
-            ("after", Some(self.cursor.as_str()).filter(|cursor| !cursor.is_empty())),
-            ("types", types.as_deref()),
-            ("queues", queues.as_deref()),
-            ("job_types", job_types.as_deref()),
-            ("limit", Some(&limit)),
-            ("wait_ms", Some(&wait_ms)),
-        ]);
-        let body = self.client.call_waiting(Method::GET, &format!("/events{query}"), None, wait).await?;
+    /// Reads a page; returns the pause before the next one.
+    async fn read(&mut self) -> Result<Duration, Error> {
+        let asked = Instant::now();
+        let (path, wait) = (self.follower.path(), self.follower.wait());
+        let body = self.client.call_waiting(Method::GET, &path, None, wait).await?;
         let page: Page<'_> = serde_json::from_slice(&body).map_err(|e| Error::json("events", e))?;
         self.page = page.events.iter().map(|raw| Event::read(&body, raw)).collect::<Result<_, _>>()?;
-        self.cursor = page.cursor;
-        Ok(())
+        Ok(self.follower.answered(self.page.len(), page.cursor, asked.elapsed()))
     }
 }
 
@@ -203,18 +174,5 @@ impl Event {
             subject: wire.subject,
             data: data.unwrap_or_else(Json::null),
         })
-    }
-}
-
-/// Whether asking again may help.
-fn is_passing(error: &Error) -> bool {
-    match error {
-        Error::Transport(fault) => match fault.kind() {
-            TransportErrorKind::Connect | TransportErrorKind::Timeout | TransportErrorKind::Interrupted => true,
-            TransportErrorKind::NotOjs { status } => status >= 500 || status == 429,
-            _ => false,
-        },
-        Error::Ojs(refusal) => matches!(refusal.status, 408 | 429 | 500..),
-        _ => false,
     }
 }

@@ -14,6 +14,7 @@ mod builder;
 mod bulk;
 mod enqueue;
 mod events;
+pub mod follower;
 pub(crate) mod forms;
 mod identity;
 pub mod operations;

@@ -1,12 +1,17 @@
 package org.openjobspec;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Events as they happen: {@link OJSClient#events()}. The iterator waits for the next one. When the connection is lost it asks again
@@ -17,19 +22,10 @@ import java.util.concurrent.ThreadLocalRandom;
  * }
  */
 public final class Events implements Iterable<Event> {
-    /** How long the server may hold back an answer: below the time-outs of common proxies. */
-    private static final Duration WAIT = Duration.ofSeconds(20);
-    /** Between two looks at a server that does not hold back. */
-    private static final Duration PAUSE = Duration.ofMillis(500);
-    private static final int PAGE = 500;
-    private static final Duration FIRST_BACKOFF = Duration.ofMillis(100);
-    private static final Duration LONGEST_BACKOFF = Duration.ofSeconds(10);
+    private static final MethodHandle FOLLOW = Native.function("ojs_events_follow", ADDRESS, Native.SLICE, ADDRESS);
 
     private final OJSClient client;
-    private String after = "latest";
-    private String types;
-    private String queues;
-    private String jobTypes;
+    private final Map<String, Object> filter = new HashMap<>();
 
     Events(OJSClient client) {
         this.client = client;
@@ -37,43 +33,37 @@ public final class Events implements Iterable<Event> {
 
     /** After the event with this id; the empty text is the oldest that is kept. */
     public Events after(String id) {
-        after = id;
+        filter.put("after", id);
         return this;
     }
 
     /** Only these; may end in {@code *}. */
     public Events types(String... names) {
-        types = String.join(",", names);
+        filter.put("types", List.of(names));
         return this;
     }
 
     /** Only of jobs of these queues. */
     public Events queues(String... names) {
-        queues = String.join(",", names);
+        filter.put("queues", List.of(names));
         return this;
     }
 
     /** Only of jobs of these types. */
     public Events jobTypes(String... names) {
-        jobTypes = String.join(",", names);
+        filter.put("job_types", List.of(names));
         return this;
     }
 
     @Override
     public Iterator<Event> iterator() {
-        return new Reader(after);
+        return new Reader();
     }
 
     private final class Reader implements Iterator<Event> {
         private final Deque<Event> page = new ArrayDeque<>();
-        private String cursor;
-        /** An answer has come: from here on faults are waited out. */
-        private boolean heard;
-        private Duration backoff = FIRST_BACKOFF;
-
-        private Reader(String cursor) {
-            this.cursor = cursor;
-        }
+        /** The next request, and the pause before it. */
+        private Map<String, Object> step = follow("begin", filter);
 
         /** There is always a next one; it may have to happen first. */
         @Override
@@ -88,38 +78,43 @@ public final class Events implements Iterable<Event> {
         }
 
         private void ask() {
-            // The first answer says where the log ends, at once.
-            Duration wait = heard ? WAIT : Duration.ZERO;
-            String path = Operation.query("/events", Operation.members("after", cursor.isEmpty() ? null : cursor, "limit", PAGE,
-                    "wait_ms", wait.toMillis(), "types", types, "queues", queues, "job_types", jobTypes));
-            long asked = System.nanoTime();
+            pause(Members.number(step, "pause_ms", 0));
+            Duration wait = Duration.ofMillis(Members.number(step, "wait_ms", 0));
+            Object state = step.get("state");
+            String path = Members.text(step, "path");
             try {
                 Map<String, Object> answer = client.run(Operation.whole("GET", path, null).waiting(wait));
                 List<Object> events = Operation.items(answer, "events");
                 events.forEach(one -> page.add(new Event(Members.of(one))));
-                cursor = Members.text(answer, "cursor");
-                boolean idle = heard && events.isEmpty() && System.nanoTime() - asked < WAIT.toNanos() / 2;
-                heard = true;
-                backoff = FIRST_BACKOFF;
-                if (idle) pause(PAUSE);
+                step = follow("answered",
+                        Operation.members("state", state, "events", events.size(), "cursor", answer.get("cursor")));
             } catch (OJSException e) {
-                if (!heard || !passing(e)) throw e;
-                pause(backoff.dividedBy(2).plusMillis(ThreadLocalRandom.current().nextLong(backoff.toMillis() / 2)));
-                backoff = backoff.multipliedBy(2).compareTo(LONGEST_BACKOFF) > 0 ? LONGEST_BACKOFF : backoff.multipliedBy(2);
+                Map<String, Object> about = Operation.members("connection", e instanceof OJSException.Connection,
+                        "status", e.status(), "code", e.code(), "retryable", e.retryable());
+                Map<String, Object> again = follow("failed", Operation.members("state", state, "error", about));
+                if (again == null) throw e;
+                step = again;
             }
         }
+    }
 
-        private static boolean passing(OJSException e) {
-            return e instanceof OJSException.Connection || e.status() == 408 || e.status() == 429 || e.status() >= 500;
+    /** The next request, and the pause before it; null when the error that the core was given ends the reader. */
+    private static Map<String, Object> follow(String what, Map<String, Object> said) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment out = memory.allocate(ADDRESS);
+            MemorySegment text = Native.slice(memory, Json.bytes(Map.of(what, said)));
+            Native.raise(() -> (MemorySegment) FOLLOW.invokeExact(text, out));
+            Object step = Json.parse(Native.taken(memory, out.get(ADDRESS, 0)));
+            return step == null ? null : Members.of(step);
         }
+    }
 
-        private static void pause(Duration length) {
-            try {
-                Thread.sleep(length);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new OJSException.Closed("interrupted while waiting for events");
-            }
+    private static void pause(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new OJSException.Closed("interrupted while waiting for events");
         }
     }
 }

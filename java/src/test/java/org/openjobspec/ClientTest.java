@@ -332,6 +332,28 @@ class ClientTest {
     }
 
     @Test
+    void theCoreSaysWhatAReaderOfEventsAsksAndWhenItEnds() {
+        Transport.Answer busy = Transport.Answer.json(503, Map.of("error", Map.of("code", "x", "message", "m")));
+        Transport.Answer refused = Transport.Answer.json(401, Map.of("error", Map.of("code", "x", "message", "m")));
+        Map<String, Object> event = Map.of("id", "evt_2", "type", "job.enqueued", "subject", "1", "data", Map.of());
+        Transport.Answer none = Transport.Answer.json(200, Map.of("events", List.of(), "cursor", "1"));
+        Transport.Answer one = Transport.Answer.json(200, Map.of("events", List.of(event), "cursor", "2"));
+        List<Transport.Answer> answers = List.of(none, busy, one, refused);
+        List<String> asked = new ArrayList<>();
+        try (OJSClient client = OJSClient.builder().transport((_, path, _) -> {
+            asked.add(path);
+            return answers.get(asked.size() - 1);
+        }).build()) {
+            var events = client.events().types("job.*").queues("q").iterator();
+            assertEquals("1", events.next().subject());
+            assertThrows(OJSException.Authentication.class, events::next);
+        }
+        List<String> steps = List.of("latest 0", "1 20000", "1 20000", "2 20000");
+        assertEquals(steps.stream().map(step -> "/events?after=%s&types=job.%%2A&queues=q&limit=500&wait_ms=%s"
+                .formatted((Object[]) step.split(" "))).toList(), asked);
+    }
+
+    @Test
     void headersAndTokensAreSent() throws Exception {
         try (OJSServer server = OJSServer.start()) {
             assertTrue(server.url().startsWith("http://127.0.0.1:"));

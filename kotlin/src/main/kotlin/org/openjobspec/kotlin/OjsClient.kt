@@ -158,7 +158,10 @@ public class OjsClient private constructor(
         queues: List<String>? = null,
         jobTypes: List<String>? = null,
         after: String = "latest",
-    ): Flow<Event> = eventsOf(this, types, queues, jobTypes, after)
+    ): Flow<Event> {
+        val names = mapOf("types" to types, "queues" to queues, "job_types" to jobTypes)
+        return eventsOf(this, names.filterValues { it != null } + ("after" to after))
+    }
 
     /**
      * Any call of the protocol: [path] is relative to `/ojs/v1` (or is `/ojs/manifest`), [body] a value with a JSON

@@ -148,6 +148,30 @@ class ClientTest {
     }
 
     @Test
+    fun theCoreSaysWhatAReaderOfEventsAsksAndWhenItEnds() = bench {
+        val refusal = mapOf("error" to mapOf("code" to "x", "message" to "m"))
+        val event = mapOf("id" to "evt_2", "type" to "job.enqueued", "subject" to "1", "data" to mapOf("n" to 1))
+        val answers = listOf(
+            200 to mapOf("events" to emptyList<Any>(), "cursor" to "1"), 503 to refusal,
+            200 to mapOf("events" to listOf(event), "cursor" to "2"), 401 to refusal,
+        )
+        val asked = CopyOnWriteArrayList<String>()
+        val client = OjsClient(transport = { _, path, _ ->
+            asked += path
+            answers[asked.size - 1].let { (status, body) -> Transport.Answer.of(status, body) }
+        })
+        val seen = mutableListOf<String?>()
+        thrownBy<OjsException.Authentication> {
+            client.events(types = listOf("job.*"), queues = listOf("q")).collect { seen += it.subject }
+        }
+        val steps = listOf("latest" to 0, "1" to 20_000, "1" to 20_000, "2" to 20_000)
+        val paths = steps.map { (after, wait) ->
+            "/events?after=$after&types=job.%2A&queues=q&limit=500&wait_ms=$wait"
+        }
+        assertEquals(listOf<String?>("1") to paths, seen to asked.toList())
+    }
+
+    @Test
     fun whatJsonHasNoFormForIsRefused() = bench {
         for (wrong in listOf(Double.NaN, Any(), mapOf(1 to 2), "\uD800", Thread.currentThread())) {
             thrownBy<OjsException.Validation> { client.enqueue("a", wrong) }
