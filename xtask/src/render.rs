@@ -53,8 +53,13 @@ impl Renderer {
         let schema = minijinja::Value::from_serialize(&self.schema);
         let (groups, records, header) = (&self.groups, &self.records, &self.header);
         let (filters, parameter_words) = (operation::filters(groups), operation::words(groups));
+        let (common_errors, unreadable) = (operation::COMMON_ERRORS, operation::UNREADABLE);
         self.environment
-            .render_named_str(name, &source, context! { subject, groups, records, header, filters, parameter_words, ..schema })
+            .render_named_str(
+                name,
+                &source,
+                context! { subject, groups, records, header, filters, parameter_words, common_errors, unreadable, ..schema },
+            )
             .map_err(|cause| Error::Template { name: name.to_owned(), cause })
     }
 }

@@ -18,7 +18,7 @@ module OJS
     # * +meta+: Only jobs whose metadata has these members.
     # * +atomic+: All of the jobs, or none.
     #
-    # Raises PayloadTooLargeError, InvalidRequestError.
+    # Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
     def bulk_cancel(job_ids = nil, atomic: false, **filter)
       BulkResult.new(call("POST", path("jobs", "bulk", "cancel"), { **Target.wire(job_ids, filter), **{ atomicity: atomicity(atomic) }.compact }))
     end
@@ -37,7 +37,7 @@ module OJS
     # * +meta+: Only jobs whose metadata has these members.
     # * +atomic+: All of the jobs, or none.
     #
-    # Raises PayloadTooLargeError, InvalidRequestError.
+    # Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
     def bulk_retry(job_ids = nil, atomic: false, **filter)
       BulkResult.new(call("POST", path("jobs", "bulk", "retry"), { **Target.wire(job_ids, filter), **{ atomicity: atomicity(atomic) }.compact }))
     end
@@ -55,12 +55,14 @@ module OJS
     # * +meta+: Only jobs whose metadata has these members.
     # * +atomic+: All of the jobs, or none.
     #
-    # Raises PayloadTooLargeError, InvalidRequestError.
+    # Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
     def bulk_delete(job_ids = nil, atomic: false, **filter)
       BulkResult.new(call("POST", path("jobs", "bulk", "delete"), { **Target.wire(job_ids, filter), **{ atomicity: atomicity(atomic) }.compact }))
     end
 
     # The job with this id.
+    #
+    # * +id+: The job's id.
     #
     # Raises NotFoundError.
     def get_job(id)
@@ -72,6 +74,8 @@ module OJS
     # <tt>link</tt> (a path of the API that shows what holds the job), <tt>command</tt> (one of the tool <tt>ojs</tt>
     # that helps) and <tt>details</tt>. A job that runs, has ended, or is handed out by the next fetch has no reasons.
     # The answer reads a bounded number of rows, however many jobs there are.
+    #
+    # * +id+: The job's id.
     #
     # Raises NotFoundError.
     def explain_job(id)
@@ -99,12 +103,14 @@ module OJS
     # * +page+: The number of the page. The first page is 1.
     # * +per_page+: The most jobs on one page, 1 to 100.
     #
-    # Raises InvalidRequestError.
+    # Raises NotFoundError, InvalidRequestError.
     def list_jobs(queue: nil, type: nil, state: nil, since: nil, until: nil, sort: nil, order: nil, page: nil, per_page: nil)
       JobPage.new(call("GET", query(path("admin", "jobs"), queue: queue, type: type, state: state, since: time("since", since), until: time("until", binding.local_variable_get(:until)), sort: sort, order: order, page: page, per_page: per_page)))
     end
 
     # Cancels the job. A worker that runs it is told to stop.
+    #
+    # * +id+: The job's id.
     #
     # Raises InvalidStateTransitionError, NotFoundError.
     def cancel_job(id)
@@ -113,14 +119,17 @@ module OJS
 
     # Changes the priority of a job that waits.
     #
+    # * +id+: The job's id.
     # * +priority+: The new priority. Higher runs earlier.
     #
-    # Raises InvalidStateTransitionError, NotFoundError.
+    # Raises InvalidStateTransitionError, NotFoundError, InvalidRequestError.
     def set_priority(id, priority)
       job(call("PATCH", path("jobs", id), { priority: priority }.compact))
     end
 
     # Makes a job available that was enqueued as pending.
+    #
+    # * +id+: The job's id.
     #
     # Raises InvalidStateTransitionError, NotFoundError.
     def activate_job(id)
@@ -128,6 +137,8 @@ module OJS
     end
 
     # Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
+    #
+    # * +id+: The job's id.
     #
     # Raises InvalidStateTransitionError, NotFoundError.
     def retry_job(id)
@@ -137,7 +148,9 @@ module OJS
     # How the job ended, and what its handler returned. The request is refused with status 408 while the job has not
     # ended, and with 410 when its result is no longer kept.
     #
-    # Raises APIError, NotFoundError.
+    # * +id+: The job's id.
+    #
+    # Raises APIError, NotFoundError, InvalidRequestError.
     def result(id)
       # Sent once: a refusal with 408 is an answer here.
       JobResult.new(call("GET", path("jobs", id, "result"), nil, wait: 0.0))
@@ -148,12 +161,14 @@ module OJS
     #
     # * +job_ids+: The ids of the jobs.
     #
-    # Raises PayloadTooLargeError.
+    # Raises PayloadTooLargeError, InvalidRequestError.
     def results(job_ids)
       list(call("POST", path("jobs", "results"), { ids: job_ids.to_a }.compact), "results").map { |one| one && JobResult.new(one) }
     end
 
     # The state of the workflow and of its steps.
+    #
+    # * +id+: The workflow's id.
     #
     # Raises NotFoundError.
     def get_workflow(id)
@@ -161,6 +176,8 @@ module OJS
     end
 
     # Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
+    #
+    # * +id+: The workflow's id.
     #
     # Raises InvalidStateTransitionError, NotFoundError.
     def cancel_workflow(id)
@@ -184,17 +201,23 @@ module OJS
     end
 
     # How many jobs of the queue are in which state.
+    #
+    # * +name+: The name of the queue.
     def queue_stats(name)
       member(call("GET", path("queues", name, "stats")), "queue")
     end
 
     # Stops handing out jobs of the queue until resume_queue. Jobs can still be enqueued. A queue that does not exist
     # is made, paused: the protocol answers 200 for every name. <tt>ojs queues pause</tt> asks first.
+    #
+    # * +name+: The name of the queue.
     def pause_queue(name)
       member(call("POST", path("queues", name, "pause"), {}), "queue")
     end
 
     # Hands out jobs of the queue again, and accepts new ones.
+    #
+    # * +name+: The name of the queue.
     def resume_queue(name)
       member(call("POST", path("queues", name, "resume"), {}), "queue")
     end
@@ -212,6 +235,8 @@ module OJS
 
     # A queue with its settings and counts.
     #
+    # * +name+: The name of the queue.
+    #
     # Raises NotFoundError.
     def get_queue(name)
       call("GET", path("queues", name))
@@ -220,6 +245,7 @@ module OJS
     # Changes the settings that are named and leaves the others. A setting of null goes back to the template, the
     # queue <tt>_default</tt>.
     #
+    # * +name+: The name of the queue.
     # * +config+: The settings, by their names on the wire.
     #
     # Raises InvalidRequestError.
@@ -229,6 +255,7 @@ module OJS
 
     # Deletes the queue. A queue that holds jobs is deleted only if they may be discarded or moved.
     #
+    # * +name+: The name of the queue.
     # * +strategy+: What happens to the jobs of the queue. It is "reject", "discard" or "move". Without it: "reject".
     # * +target_queue+: Where the jobs go, for the strategy <tt>move</tt>.
     #
@@ -238,6 +265,8 @@ module OJS
     end
 
     # Accepts no more jobs for the queue and hands out those that are in it, until resume_queue.
+    #
+    # * +name+: The name of the queue.
     def drain_queue(name)
       call("POST", path("queues", name, "drain"), {})
     end
@@ -245,6 +274,7 @@ module OJS
     # Removes the jobs of the queue that are in one of these states, and returns how many. They cannot be brought
     # back. Jobs that wait are cancelled first, so that workflows go on. Active jobs are never removed.
     #
+    # * +name+: The name of the queue.
     # * +states+: The states of the jobs to remove.
     # * +older_than+: Only jobs older than this: a time, or a length of time before now. A length of time is seconds
     #   or text.
@@ -262,6 +292,8 @@ module OJS
 
     # How the jobs of a queue are shared: by tenant or by key, and with which weights.
     #
+    # * +name+: The name of the queue.
+    #
     # Raises NotFoundError.
     def get_fairness(name)
       call("GET", path("admin", "queues", name, "fairness"))
@@ -274,6 +306,7 @@ module OJS
     # a weight has the <tt>fairness_weight</tt> of its limits. What is left out has its default, and <tt>enabled</tt>
     # of <tt>false</tt> ends the sharing. The answer is 201 when the queue was not shared before.
     #
+    # * +name+: The name of the queue. It is made when there is none.
     # * +sharing+: The settings, by their names on the wire.
     #
     # Raises NotFoundError, InvalidRequestError.
@@ -283,6 +316,8 @@ module OJS
 
     # Ends the sharing of a queue: its jobs are handed out in their order again.
     #
+    # * +name+: The name of the queue.
+    #
     # Raises NotFoundError.
     def delete_fairness(name)
       call("DELETE", path("admin", "queues", name, "fairness"))
@@ -290,11 +325,15 @@ module OJS
     end
 
     # The keys that have limits, with how much of each limit is used.
+    #
+    # Raises InvalidRequestError.
     def list_rate_limits
       list(call("GET", query(path("rate-limits"), limit: 200)), "items")
     end
 
     # The limits of a key, with how much of each is used.
+    #
+    # * +key+: The key.
     #
     # Raises NotFoundError.
     def get_rate_limit(key)
@@ -303,6 +342,7 @@ module OJS
 
     # Gives a key other limits until a time, for example <tt>concurrency</tt> 2. Without any limit the override ends.
     #
+    # * +key+: The key.
     # * +limits+: The limits, by their names on the wire.
     # * +expires_at+: When the override ends.
     #
@@ -328,6 +368,8 @@ module OJS
 
     # The dead letter with this id.
     #
+    # * +id+: The job's id.
+    #
     # Raises NotFoundError.
     def get_dead_letter(id)
       job(call("GET", path("dead-letter", id)))
@@ -335,12 +377,16 @@ module OJS
 
     # Runs a dead letter again, with all its attempts.
     #
-    # Raises InvalidStateTransitionError, NotFoundError.
+    # * +id+: The job's id.
+    #
+    # Raises InvalidStateTransitionError, NotFoundError, PayloadTooLargeError, InvalidRequestError.
     def retry_dead_letter(id)
       job(call("POST", path("dead-letter", id, "retry"), {}))
     end
 
     # Deletes a dead letter. It cannot be brought back.
+    #
+    # * +id+: The job's id.
     #
     # Raises NotFoundError.
     def discard_dead_letter(id)
@@ -405,19 +451,24 @@ module OJS
     end
 
     # All cron entries.
+    #
+    # Raises InvalidRequestError.
     def list_cron
       crons(call("GET", path("cron")))
     end
 
     # The cron entry of this name.
     #
-    # Raises NotFoundError.
+    # * +name+: The name of the entry.
+    #
+    # Raises NotFoundError, InvalidRequestError.
     def get_cron(name)
       cron(call("GET", path("cron", name)))
     end
 
     # Enables the cron entry, or disables it. A disabled entry enqueues no jobs.
     #
+    # * +name+: The name of the entry.
     # * +enabled+: Whether the entry enqueues jobs.
     #
     # Raises NotFoundError, InvalidRequestError.
@@ -429,6 +480,8 @@ module OJS
     # policy holds: while the latest job of the entry goes on, <tt>skip</tt> and <tt>enqueue</tt> answer with 409
     # <tt>conflict</tt>, and <tt>cancel_previous</tt> cancels that job.
     #
+    # * +name+: The name of the entry.
+    #
     # Raises NotFoundError.
     def run_cron(name)
       # Sent once: a refusal with 408 is an answer here.
@@ -436,6 +489,8 @@ module OJS
     end
 
     # Deletes the cron entry. The jobs that it has enqueued stay.
+    #
+    # * +name+: The name of the entry.
     #
     # Raises NotFoundError.
     def delete_cron(name)
@@ -456,6 +511,8 @@ module OJS
 
     # The worker with this id.
     #
+    # * +id+: The worker's id.
+    #
     # Raises NotFoundError.
     def get_worker(id)
       call("GET", path("admin", "workers", id))
@@ -464,12 +521,17 @@ module OJS
     # Tells a worker to take no more jobs (<tt>quiet</tt>), to stop (<tt>terminate</tt>), or to take jobs again
     # (<tt>resume</tt>). The worker hears of it with its next heartbeat.
     #
+    # * +id+: The worker's id.
+    # * +directive+: What the worker shall do. It is "quiet", "terminate" or "resume".
+    #
     # Raises NotFoundError, InvalidRequestError.
     def direct_worker(id, directive)
       call("POST", path("admin", "workers", id, directive), {})
     end
 
     # Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
+    #
+    # * +id+: The worker's id.
     #
     # Raises ConflictError, NotFoundError.
     def remove_worker(id)
@@ -575,12 +637,17 @@ module OJS
 
     # The schema of the highest version of a job type.
     #
+    # * +type+: The job type, or the URI of a schema.
+    #
     # Raises NotFoundError.
     def get_schema(type)
       member(call("GET", path("schemas", type)), "schema")
     end
 
     # The schema of a version of a job type.
+    #
+    # * +type+: The job type.
+    # * +version+: The version.
     #
     # Raises NotFoundError.
     def get_schema_version(type, version)
@@ -589,6 +656,8 @@ module OJS
 
     # The versions of a job type, highest first.
     #
+    # * +type+: The job type.
+    #
     # Raises NotFoundError.
     def list_schema_versions(type)
       list(call("GET", path("schemas", type, "versions")), "versions")
@@ -596,6 +665,8 @@ module OJS
 
     # Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at again.
     #
+    # * +type+: The job type.
+    # * +version+: The version.
     # * +mode+: <tt>strict</tt>, <tt>warn</tt> or <tt>off</tt>. It is "strict", "warn" or "off".
     #
     # Raises NotFoundError, InvalidRequestError.
@@ -604,6 +675,9 @@ module OJS
     end
 
     # Deletes a version. Jobs that were stored under it stay.
+    #
+    # * +type+: The job type.
+    # * +version+: The version.
     #
     # Raises NotFoundError.
     def delete_schema(type, version)
@@ -624,6 +698,8 @@ module OJS
     # A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which they
     # run.
     #
+    # * +id+: The id of the train.
+    #
     # Raises NotFoundError, InvalidRequestError.
     def get_train(id)
       call("GET", path("trains", id))
@@ -631,6 +707,7 @@ module OJS
 
     # Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
     #
+    # * +id+: The id of the train.
     # * +job_id+: Only if this job is the locomotive.
     #
     # Raises ConflictError, NotFoundError, InvalidRequestError.
@@ -639,6 +716,8 @@ module OJS
     end
 
     # Holds a train: a job of it that runs may end, and no further one starts until advance_train.
+    #
+    # * +id+: The id of the train.
     #
     # Raises NotFoundError.
     def hold_train(id)
@@ -649,11 +728,15 @@ module OJS
     #
     # * +page+: The page, from 1.
     # * +per_page+: The most tenants on the page, 1 to 100; 20 without it.
+    #
+    # Raises InvalidRequestError.
     def list_tenants(page: nil, per_page: nil)
       list(call("GET", query(path("admin", "tenants"), page: page, per_page: per_page)), "items")
     end
 
     # A tenant with its status, its limits and the number of its jobs by state.
+    #
+    # * +id+: The id of the tenant.
     #
     # Raises NotFoundError.
     def get_tenant(id)
@@ -662,6 +745,7 @@ module OJS
 
     # Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
     #
+    # * +id+: The id of the tenant.
     # * +changes+: Its members: <tt>name</tt> (for people), <tt>limits</tt> (as in <tt>PUT
     #   /admin/tenants/{id}/limits</tt>), <tt>fairness_weight</tt> (which leaves the other limits as they are) and
     #   <tt>status</tt> (<tt>active</tt> or <tt>suspended</tt>).
@@ -673,6 +757,8 @@ module OJS
 
     # Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
     #
+    # * +id+: The id of the tenant.
+    #
     # Raises ConflictError, NotFoundError.
     def delete_tenant(id)
       call("DELETE", path("admin", "tenants", id))
@@ -682,6 +768,7 @@ module OJS
     # <tt>max_scheduled</tt>; and <tt>fairness_weight</tt>, its weight in shared queues. What the body leaves out is
     # not limited any more. Jobs that have more than the new limits allow stay.
     #
+    # * +id+: The id of the tenant.
     # * +limits+: Its members: <tt>max_concurrency</tt> (jobs that are active at a time), <tt>max_enqueue_rate</tt>
     #   (<tt>limit</tt> jobs in each <tt>period</tt>, an ISO 8601 duration), <tt>max_queue_depth</tt> (jobs that wait,
     #   in all queues together), <tt>max_scheduled</tt>, and <tt>fairness_weight</tt> (jobs that it gets while a
@@ -695,12 +782,16 @@ module OJS
 
     # Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go on.
     #
+    # * +id+: The id of the tenant.
+    #
     # Raises NotFoundError.
     def suspend_tenant(id)
       call("POST", path("admin", "tenants", id, "suspend"), {})
     end
 
     # Ends the suspension of a tenant: its jobs are taken and handed out again.
+    #
+    # * +id+: The id of the tenant.
     #
     # Raises NotFoundError.
     def resume_tenant(id)
@@ -709,6 +800,8 @@ module OJS
 
     # What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
     #
+    # * +id+: The id of the tenant, or <tt>_default</tt>.
+    #
     # Raises NotFoundError.
     def tenant_stats(id)
       call("GET", path("admin", "tenants", id, "stats"))
@@ -716,6 +809,7 @@ module OJS
 
     # The jobs of a tenant, newest first; with the filters of <tt>GET /admin/jobs</tt>.
     #
+    # * +id+: The id of the tenant, or <tt>_default</tt>.
     # * +queue+: Only this queue.
     # * +state+: Only this state.
     # * +page+: The page, from 1.
@@ -773,6 +867,8 @@ module OJS
     # A subscription, without its secret. <tt>dropped</tt> says how many events became no delivery because too many
     # deliveries waited for it; <tt>dropped_since</tt> when the first of them happened, or null.
     #
+    # * +id+: The id of the subscription, <tt>sub_…</tt>.
+    #
     # Raises NotFoundError.
     def get_webhook(id)
       member(call("GET", path("webhooks", "subscriptions", id)), "subscription")
@@ -781,6 +877,7 @@ module OJS
     # Changes a subscription; what is left out stays. Deliveries that wait go to the new URL. A subscription that is
     # not active gets no new deliveries, and those that wait are not sent until it is active again.
     #
+    # * +id+: The id of the subscription.
     # * +changes+: The members that change: <tt>url</tt>, <tt>events</tt>, <tt>active</tt>, <tt>filter</tt>,
     #   <tt>metadata</tt>, <tt>format</tt>.
     #
@@ -791,6 +888,8 @@ module OJS
 
     # Deletes a subscription and its deliveries: nothing more is sent to it.
     #
+    # * +id+: The id of the subscription.
+    #
     # Raises NotFoundError.
     def delete_webhook(id)
       call("DELETE", path("webhooks", "subscriptions", id))
@@ -800,12 +899,16 @@ module OJS
     # Sends an event <tt>webhook.test</tt> now, once, and answers with what the endpoint said: <tt>success</tt>,
     # <tt>status_code</tt>, <tt>response_time_ms</tt>, <tt>response_body</tt>.
     #
+    # * +id+: The id of the subscription.
+    #
     # Raises NotFoundError.
     def test_webhook(id)
       call("POST", path("webhooks", "subscriptions", id, "test"), {})
     end
 
     # Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer has the new one.
+    #
+    # * +id+: The id of the subscription.
     #
     # Raises NotFoundError, InvalidRequestError.
     def rotate_webhook_secret(id)
@@ -826,6 +929,8 @@ module OJS
 
     # A delivery with its event, and how its latest attempt ended.
     #
+    # * +id+: The id of the delivery, <tt>del_…</tt>.
+    #
     # Raises NotFoundError.
     def get_webhook_delivery(id)
       member(call("GET", path("webhooks", "deliveries", id)), "delivery")
@@ -833,6 +938,8 @@ module OJS
 
     # Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or
     # waiting.
+    #
+    # * +id+: The id of the delivery.
     #
     # Raises ConflictError, NotFoundError.
     def retry_webhook_delivery(id)
@@ -842,6 +949,8 @@ module OJS
     # How far the latest attempt of a job has come: <tt>progress</tt> from 0 to 1, <tt>data</tt>, <tt>message</tt> and
     # <tt>updated_at</tt>, which are null when nothing was reported.
     #
+    # * +id+: The job's id.
+    #
     # Raises NotFoundError.
     def get_progress(id)
       call("GET", path("jobs", id, "progress"))
@@ -850,6 +959,8 @@ module OJS
     # How far a workflow has come: <tt>progress</tt> from 0 to 1, and the progress of each of its <tt>steps</tt>. Of a
     # chain it is the completed steps and the fraction of the current one, of a group the mean of its steps, of a
     # batch the share of its jobs that have ended.
+    #
+    # * +id+: The workflow's id.
     #
     # Raises NotFoundError.
     def get_workflow_progress(id)
@@ -861,6 +972,7 @@ module OJS
     # lease. This method is for other programs, which have no lease: it is refused while a worker with lease tokens
     # holds the job, and when the job has ended.
     #
+    # * +id+: The job's id.
     # * +state+: JSON of at most 1 MiB.
     #
     # Raises ConflictError, NotFoundError, PayloadTooLargeError, InvalidRequestError.
@@ -871,12 +983,16 @@ module OJS
     # The checkpoint of a job: <tt>state</tt>, <tt>sequence</tt> and <tt>created_at</tt>. It can be read as long as
     # the job.
     #
+    # * +id+: The job's id.
+    #
     # Raises NotFoundError.
     def get_checkpoint(id)
       call("GET", path("jobs", id, "checkpoint"))
     end
 
     # Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+    #
+    # * +id+: The job's id.
     #
     # Raises NotFoundError.
     def delete_checkpoint(id)
@@ -908,6 +1024,8 @@ module OJS
 
     # An endpoint, without its secret.
     #
+    # * +id+: The id of the endpoint, <tt>push_…</tt>.
+    #
     # Raises NotFoundError.
     def get_push_endpoint(id)
       member(call("GET", path("push", "endpoints", id)), "push_endpoint")
@@ -916,6 +1034,7 @@ module OJS
     # Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent jobs again. With
     # <tt>active</tt> false it is sent nothing; its jobs stay available for workers that fetch.
     #
+    # * +id+: The id of the endpoint.
     # * +changes+: The members that change: <tt>endpoint</tt>, <tt>job_types</tt>, <tt>queues</tt>, <tt>config</tt>,
     #   <tt>routing</tt>, <tt>provider</tt>, <tt>active</tt>.
     #
@@ -926,6 +1045,8 @@ module OJS
 
     # Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
     #
+    # * +id+: The id of the endpoint.
+    #
     # Raises NotFoundError.
     def delete_push_endpoint(id)
       call("DELETE", path("push", "endpoints", id))
@@ -935,12 +1056,16 @@ module OJS
     # Sends a job of the type <tt>push.test</tt> now, once, and explains the answer: <tt>success</tt>,
     # <tt>outcome</tt>, <tt>explanation</tt>, <tt>status_code</tt>, <tt>response_time_ms</tt>, <tt>response_body</tt>.
     #
+    # * +id+: The id of the endpoint.
+    #
     # Raises NotFoundError.
     def test_push_endpoint(id)
       call("POST", path("push", "endpoints", id, "test"), {})
     end
 
     # Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has the new one.
+    #
+    # * +id+: The id of the endpoint.
     #
     # Raises NotFoundError, InvalidRequestError.
     def rotate_push_secret(id)
@@ -952,6 +1077,7 @@ module OJS
     # failed attempt is the same for errors that differ only in numbers, ids and quoted text. The history of a job has
     # at most the newest 50 failures.
     #
+    # * +id+: The job's id.
     # * +limit+: The most events in the answer, 1 to 1,000; 50 without it.
     # * +cursor+: The <tt>next_cursor</tt> of the page before.
     #
@@ -965,6 +1091,8 @@ module OJS
     # workflow are what its client has sent under these names. A tree has at most 1,000 nodes; <tt>truncated</tt> says
     # that there are more.
     #
+    # * +id+: The job's id.
+    #
     # Raises NotFoundError.
     def get_lineage(id)
       call("GET", path("jobs", id, "lineage"))
@@ -972,6 +1100,8 @@ module OJS
 
     # Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is. The errors
     # and the result of the job are parts of the job: they go when the job is deleted.
+    #
+    # * +id+: The job's id.
     #
     # Raises NotFoundError.
     def delete_history(id)
@@ -988,7 +1118,7 @@ module OJS
     # * +queues+: Only events of jobs of these queues, with commas between them.
     # * +group_by+: The length of each period; <tt>hour</tt> without it. It is "minute", "hour" or "day".
     #
-    # Raises APIError, NotFoundError, InvalidRequestError.
+    # Raises NotFoundError, InvalidRequestError.
     def history_stats(since: nil, before: nil, queues: nil, group_by: nil)
       list(call("GET", query(path("history", "stats"), start: time("since", since), end: time("before", before), queues: queues, group_by: group_by)), "buckets")
     end
@@ -1018,6 +1148,7 @@ module OJS
     # One group of errors, with its <tt>places</tt> (the failures by queue and type) and those of its <tt>jobs</tt>
     # that there still are.
     #
+    # * +fingerprint+: The fingerprint, as the history of a job has it.
     # * +queue+: Only failures of jobs of this queue.
     # * +type+: Only this job type.
     # * +tenant+: Only failures of jobs of this tenant.
@@ -1067,6 +1198,7 @@ module OJS
     # the first <tt>job_id</tt> and its <tt>message</tt> for each <tt>reason</tt>; <tt>progress</tt> has the number of
     # jobs that is <tt>expected</tt> and the <tt>fraction</tt> that is done, where it can be said.
     #
+    # * +id+: The id of the operation.
     # * +wait_ms+: Answer as soon as it does not run any more, at the latest after so many milliseconds: 60,000 at
     #   most.
     #
@@ -1077,6 +1209,8 @@ module OJS
 
     # Stops a bulk operation until it is resumed. The slice that is under way is finished.
     #
+    # * +id+: The id of the operation.
+    #
     # Raises ConflictError, NotFoundError.
     def pause_bulk_operation(id)
       call("POST", path("admin", "bulk", id, "pause"), {})
@@ -1084,12 +1218,16 @@ module OJS
 
     # Goes on with a bulk operation that was paused, or that has failed, where it stopped.
     #
+    # * +id+: The id of the operation.
+    #
     # Raises APIError, ConflictError, NotFoundError.
     def resume_bulk_operation(id)
       call("POST", path("admin", "bulk", id, "resume"), {})
     end
 
     # Ends a bulk operation for good. Jobs that it has changed stay changed.
+    #
+    # * +id+: The id of the operation.
     #
     # Raises ConflictError, NotFoundError.
     def cancel_bulk_operation(id)
