@@ -420,6 +420,7 @@ export class OJSClient {
    * @throws {OJSPayloadTooLargeError} The job, its metadata, its result or the batch is larger than the server
    *   takes.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.bulkCancel({ queue: 'reports' })
    */
   bulkCancel(target: BulkTarget, options?: { atomic?: boolean } & CallOptions): Promise<BulkResult>;
   /**
@@ -432,6 +433,7 @@ export class OJSClient {
    * @throws {OJSPayloadTooLargeError} The job, its metadata, its result or the batch is larger than the server
    *   takes.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.bulkRetry({ ids: ['019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'] }, { atomic: true })
    */
   bulkRetry(target: BulkTarget, options?: { atomic?: boolean } & CallOptions): Promise<BulkResult>;
   /**
@@ -443,12 +445,14 @@ export class OJSClient {
    * @throws {OJSPayloadTooLargeError} The job, its metadata, its result or the batch is larger than the server
    *   takes.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.bulkDelete({ type: 'email.*', states: ['completed', 'cancelled'] })
    */
   bulkDelete(target: BulkTarget, options?: { atomic?: boolean } & CallOptions): Promise<BulkResult>;
   /**
    * The job with this id.
    * @param id The job's id.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.getJob('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   getJob(id: string, options?: CallOptions): Promise<Job>;
   /**
@@ -458,6 +462,7 @@ export class OJSClient {
    * out by the next fetch has no reasons. The answer reads a bounded number of rows, however many jobs there are.
    * @param id The job's id.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.explainJob('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   explainJob(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -471,6 +476,7 @@ export class OJSClient {
    * @param filter Which jobs, in which order.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.listJobs({ queue: 'mail', type: 'email.*', state: 'available', page: 2, perPage: 50 })
    */
   listJobs(filter?: JobFilter & CallOptions): Promise<JobPage>;
   /**
@@ -479,6 +485,7 @@ export class OJSClient {
    * @throws {OJSInvalidStateTransitionError} The job is in a state that does not allow the operation; current_state
    *   in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.cancelJob('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   cancelJob(id: string, options?: CallOptions): Promise<Job>;
   /**
@@ -489,6 +496,7 @@ export class OJSClient {
    *   in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.setPriority('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f', 5)
    */
   setPriority(id: string, priority: number, options?: CallOptions): Promise<Job>;
   /**
@@ -497,6 +505,7 @@ export class OJSClient {
    * @throws {OJSInvalidStateTransitionError} The job is in a state that does not allow the operation; current_state
    *   in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.activateJob('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   activateJob(id: string, options?: CallOptions): Promise<Job>;
   /**
@@ -505,6 +514,7 @@ export class OJSClient {
    * @throws {OJSInvalidStateTransitionError} The job is in a state that does not allow the operation; current_state
    *   in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.retryJob('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   retryJob(id: string, options?: CallOptions): Promise<Job>;
   /**
@@ -514,6 +524,7 @@ export class OJSClient {
    * @throws {OJSAPIError} The server answered, and the answer is an error.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.result('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   result<Result = any>(id: string, options?: CallOptions): Promise<JobResult<Result>>;
   /**
@@ -523,12 +534,14 @@ export class OJSClient {
    * @throws {OJSPayloadTooLargeError} The job, its metadata, its result or the batch is larger than the server
    *   takes.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.results(['019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f', '019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e10'])
    */
   results(ids: Iterable<string>, options?: CallOptions): Promise<(JobResult | null)[]>;
   /**
    * The state of the workflow and of its steps.
    * @param id The workflow's id.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.getWorkflow('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   getWorkflow(id: string, options?: CallOptions): Promise<WorkflowStatus>;
   /**
@@ -537,6 +550,7 @@ export class OJSClient {
    * @throws {OJSInvalidStateTransitionError} The job is in a state that does not allow the operation; current_state
    *   in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.cancelWorkflow('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   cancelWorkflow(id: string, options?: CallOptions): Promise<WorkflowStatus>;
   /**
@@ -545,16 +559,24 @@ export class OJSClient {
    * @param options.page The number of the page. The first page is 1.
    * @param options.perPage The most workflows on one page, 1 to 100; 20 without it.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.listWorkflows({ state: 'running', perPage: 50 })
    */
   listWorkflows(options?: { state?: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'; page?: number; perPage?: number } & CallOptions): Promise<any[]>;
   /**
    * Whether the server works, with its version, its store and how long it has run.
    * @throws {OJSAPIError} The server answered, and the answer is an error.
+   * @example await client.health()
    */
   health(options?: CallOptions): Promise<any>;
-  /** What the server is, and what it can do. */
+  /**
+   * What the server is, and what it can do.
+   * @example await client.manifest()
+   */
   manifest(options?: CallOptions): Promise<any>;
-  /** Jobs by state, throughput, latency and workers of the whole server. */
+  /**
+   * Jobs by state, throughput, latency and workers of the whole server.
+   * @example await client.serverStats()
+   */
   serverStats(options?: CallOptions): Promise<any>;
   /**
    * Throughput and latency over time, oldest first. Periods in which nothing ran are left out.
@@ -564,6 +586,7 @@ export class OJSClient {
    * @param options.until Up to this time.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.statsHistory({ period: '1h', queue: 'mail', since: '2031-01-01T00:00:00Z' })
    */
   statsHistory(options?: { period?: '1m' | '5m' | '1h' | '1d'; queue?: string; since?: When; until?: When } & CallOptions): Promise<any[]>;
   /**
@@ -578,9 +601,13 @@ export class OJSClient {
    *   `busy`, `latency` or `wait`.
    * @param options.limit The most types in the answer, 1 to 200; 50 without it.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.typeStats({ since: '2031-01-01T00:00:00Z', sort: 'failed', limit: 20 })
    */
   typeStats(options?: { since?: When; until?: When; sort?: string; limit?: number } & CallOptions): Promise<any[]>;
-  /** Whether the server is in maintenance, since when and why. */
+  /**
+   * Whether the server is in maintenance, since when and why.
+   * @example await client.maintenance()
+   */
   maintenance(options?: CallOptions): Promise<any>;
   /**
    * Begins or ends maintenance. During it jobs are accepted, and none is handed out.
@@ -588,17 +615,27 @@ export class OJSClient {
    * @param options.reason Why, for those who ask.
    * @param options.estimatedDuration How long it will take, such as `PT30M`.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.setMaintenance(true, { reason: 'moving the database', estimatedDuration: 'PT30M' })
    */
   setMaintenance(enabled: boolean, options?: { reason?: string; estimatedDuration?: Duration } & CallOptions): Promise<any>;
-  /** Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with their
+  /**
+   * Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with their
    * bodies, workflows with their steps, and so on. `sound` is true when nothing contradicts anything. `findings` has
    * the first 1,000 contradictions, each with the check, the row, what was compared, and both values; `total` counts
    * them all. The time grows with the number of jobs. It takes one of the two connections for lists and searches;
-   * everything else goes on, but for a store in memory, where all wait. */
+   * everything else goes on, but for a store in memory, where all wait.
+   * @example await client.audit()
+   */
   audit(options?: CallOptions): Promise<any>;
-  /** The settings that the server runs with. There are no secrets among them. */
+  /**
+   * The settings that the server runs with. There are no secrets among them.
+   * @example await client.serverConfig()
+   */
   serverConfig(options?: CallOptions): Promise<any>;
-  /** The registered schemas of all job types, without their texts, in order of job type and version. */
+  /**
+   * The registered schemas of all job types, without their texts, in order of job type and version.
+   * @example await client.listSchemas()
+   */
   listSchemas(options?: CallOptions): Promise<any[]>;
   /**
    * Registers the JSON Schema of the arguments of a job type. A registered version never changes. With `mode`
@@ -611,12 +648,14 @@ export class OJSClient {
    * @param options.mode What happens to jobs that do not match.
    * @throws {OJSConflictError} The job's present state or another job is in the way.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.registerSchema('email.send', '1.0.0', { items: { type: 'string' }, minItems: 1 }, { mode: 'strict' })
    */
   registerSchema(type: string, version: string, schema: Record<string, unknown>, options?: { mode?: 'strict' | 'warn' | 'off' } & CallOptions): Promise<any>;
   /**
    * The schema of the highest version of a job type.
    * @param type The job type, or the URI of a schema.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.getSchema('email.send')
    */
   getSchema(type: string, options?: CallOptions): Promise<any>;
   /**
@@ -624,12 +663,14 @@ export class OJSClient {
    * @param type The job type.
    * @param version The version.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.getSchemaVersion('email.send', '1.0.0')
    */
   getSchemaVersion(type: string, version: string, options?: CallOptions): Promise<any>;
   /**
    * The versions of a job type, highest first.
    * @param type The job type.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.listSchemaVersions('email.send')
    */
   listSchemaVersions(type: string, options?: CallOptions): Promise<any[]>;
   /**
@@ -639,6 +680,7 @@ export class OJSClient {
    * @param mode `strict`, `warn` or `off`.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.setSchemaMode('email.send', '1.0.0', 'strict')
    */
   setSchemaMode(type: string, version: string, mode: 'strict' | 'warn' | 'off', options?: CallOptions): Promise<any>;
   /**
@@ -646,11 +688,15 @@ export class OJSClient {
    * @param type The job type.
    * @param version The version.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.deleteSchema('email.send', '1.0.0')
    */
   deleteSchema(type: string, version: string, options?: CallOptions): Promise<void>;
-  /** The subscriptions, the oldest first, without their secrets. `dropped` says how many events became no delivery
+  /**
+   * The subscriptions, the oldest first, without their secrets. `dropped` says how many events became no delivery
    * because too many deliveries waited for the subscription; `dropped_since` when the first of them happened, or
-   * null. */
+   * null.
+   * @example await client.listWebhooks()
+   */
   listWebhooks(options?: CallOptions): Promise<any[]>;
   /**
    * Creates a subscription: events are sent to `url` as signed POST requests. Only this answer has the secret.
@@ -662,6 +708,7 @@ export class OJSClient {
    *   bytes), `active` and `format` (`ojs`, `cloudevents` or `cloudevents-binary`).
    * @throws {OJSConflictError} The job's present state or another job is in the way.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.createWebhook({ events: ['job.completed', 'job.failed'], secret: 'whsec_test_secret', url: 'https://example.com/hooks/ojs' })
    */
   createWebhook(subscription: { [name: string]: Json }, options?: CallOptions): Promise<any>;
   /**
@@ -669,6 +716,7 @@ export class OJSClient {
    * deliveries waited for it; `dropped_since` when the first of them happened, or null.
    * @param id The id of the subscription, `sub_…`.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.getWebhook('sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   getWebhook(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -678,12 +726,14 @@ export class OJSClient {
    * @param changes The members that change: `url`, `events`, `active`, `filter`, `metadata`, `format`.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.updateWebhook('sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f', { events: ['job.*'] })
    */
   updateWebhook(id: string, changes: { [name: string]: Json }, options?: CallOptions): Promise<any>;
   /**
    * Deletes a subscription and its deliveries: nothing more is sent to it.
    * @param id The id of the subscription.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.deleteWebhook('sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   deleteWebhook(id: string, options?: CallOptions): Promise<void>;
   /**
@@ -691,6 +741,7 @@ export class OJSClient {
    * `response_time_ms`, `response_body`.
    * @param id The id of the subscription.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.testWebhook('sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   testWebhook(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -698,6 +749,7 @@ export class OJSClient {
    * @param id The id of the subscription.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.rotateWebhookSecret('sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   rotateWebhookSecret(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -708,12 +760,14 @@ export class OJSClient {
    * @param options.limit The most deliveries in the answer, 1 to 200.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.listWebhookDeliveries({ status: 'dead', limit: 50 })
    */
   listWebhookDeliveries(options?: { subscriptionId?: string; status?: 'pending' | 'sending' | 'delivered' | 'dead'; limit?: number } & CallOptions): Promise<any[]>;
   /**
    * A delivery with its event, and how its latest attempt ended.
    * @param id The id of the delivery, `del_…`.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.getWebhookDelivery('del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   getWebhookDelivery(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -722,6 +776,7 @@ export class OJSClient {
    * @param id The id of the delivery.
    * @throws {OJSConflictError} The job's present state or another job is in the way.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.retryWebhookDelivery('del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   retryWebhookDelivery(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -729,6 +784,7 @@ export class OJSClient {
    * are null when nothing was reported.
    * @param id The job's id.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.getProgress('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   getProgress(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -737,6 +793,7 @@ export class OJSClient {
    * of its jobs that have ended.
    * @param id The workflow's id.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.getWorkflowProgress('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   getWorkflowProgress(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -751,23 +808,29 @@ export class OJSClient {
    * @throws {OJSPayloadTooLargeError} The job, its metadata, its result or the batch is larger than the server
    *   takes.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.saveCheckpoint('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f', { cursor: 'abc-750', rows: 750 })
    */
   saveCheckpoint(id: string, state: Record<string, unknown>, options?: CallOptions): Promise<any>;
   /**
    * The checkpoint of a job: `state`, `sequence` and `created_at`. It can be read as long as the job.
    * @param id The job's id.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.getCheckpoint('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   getCheckpoint(id: string, options?: CallOptions): Promise<any>;
   /**
    * Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
    * @param id The job's id.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.deleteCheckpoint('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   deleteCheckpoint(id: string, options?: CallOptions): Promise<void>;
-  /** The endpoints that jobs are sent to, the oldest first, without their secrets. `status` is `active`, `failing`,
+  /**
+   * The endpoints that jobs are sent to, the oldest first, without their secrets. `status` is `active`, `failing`,
    * `open` (sent nothing for a minute after five failures), `probing`, `waiting` (it has asked for a pause),
-   * `disabled` (it answered 401, 403, 404 or 410) or `paused`; `last_failure` says why. */
+   * `disabled` (it answered 401, 403, 404 or 410) or `paused`; `last_failure` says why.
+   * @example await client.listPushEndpoints()
+   */
   listPushEndpoints(options?: CallOptions): Promise<any[]>;
   /**
    * Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this answer has the
@@ -778,12 +841,14 @@ export class OJSClient {
    *   `signing_secret`, `weight`, `retry_429`), `routing`, `provider` and `active`.
    * @throws {OJSConflictError} The job's present state or another job is in the way.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.createPushEndpoint({ config: { max_concurrency: 100, signing_secret: 'whsec_test_secret', timeout_ms: 30000 }, endpoint: 'https://example.com/functions/jobs', job_types: ['email.send', 'report.*'], queues: ['default'] })
    */
   createPushEndpoint(endpoint: { [name: string]: Json }, options?: CallOptions): Promise<any>;
   /**
    * An endpoint, without its secret.
    * @param id The id of the endpoint, `push_…`.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.getPushEndpoint('push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   getPushEndpoint(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -794,12 +859,14 @@ export class OJSClient {
    *   `active`.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.updatePushEndpoint('push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f', { active: false })
    */
   updatePushEndpoint(id: string, changes: { [name: string]: Json }, options?: CallOptions): Promise<any>;
   /**
    * Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
    * @param id The id of the endpoint.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.deletePushEndpoint('push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   deletePushEndpoint(id: string, options?: CallOptions): Promise<void>;
   /**
@@ -807,6 +874,7 @@ export class OJSClient {
    * `status_code`, `response_time_ms`, `response_body`.
    * @param id The id of the endpoint.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.testPushEndpoint('push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   testPushEndpoint(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -814,6 +882,7 @@ export class OJSClient {
    * @param id The id of the endpoint.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.rotatePushSecret('push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   rotatePushSecret(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -826,6 +895,7 @@ export class OJSClient {
    * @param options.cursor The `next_cursor` of the page before.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.getHistory('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   getHistory(id: string, options?: { limit?: number; cursor?: string } & CallOptions): Promise<any>;
   /**
@@ -834,6 +904,7 @@ export class OJSClient {
    * client has sent under these names. A tree has at most 1,000 nodes; `truncated` says that there are more.
    * @param id The job's id.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.getLineage('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   getLineage(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -841,6 +912,7 @@ export class OJSClient {
    * and the result of the job are parts of the job: they go when the job is deleted.
    * @param id The job's id.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.deleteHistory('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   deleteHistory(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -854,6 +926,7 @@ export class OJSClient {
    * @param options.groupBy The length of each period; `hour` without it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.historyStats({ since: '2031-01-01T00:00:00Z', queues: 'mail', groupBy: 'day' })
    */
   historyStats(options?: { since?: When; before?: When; queues?: string; groupBy?: 'minute' | 'hour' | 'day' } & CallOptions): Promise<any[]>;
   /**
@@ -872,6 +945,7 @@ export class OJSClient {
    * @param options.page The page, from 1.
    * @param options.perPage The most groups on the page, 1 to 100; 20 without it.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.listErrorGroups({ queue: 'mail', type: 'email.*', errorType: 'Timeout', tenant: 'acme', since: '2031-01-01T00:00:00Z', sort: 'count', page: 2, perPage: 50 })
    */
   listErrorGroups(options?: { queue?: string; type?: string; errorType?: string; tenant?: string; since?: When; sort?: string; page?: number; perPage?: number } & CallOptions): Promise<any[]>;
   /**
@@ -883,6 +957,7 @@ export class OJSClient {
    * @param options.tenant Only failures of jobs of this tenant.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.getErrorGroup('1f0c5f9d2a7be643', { queue: 'mail' })
    */
   getErrorGroup(fingerprint: string, options?: { queue?: string; type?: string; tenant?: string } & CallOptions): Promise<any>;
   /**
@@ -902,6 +977,7 @@ export class OJSClient {
    * @throws {OJSAPIError} The server answered, and the answer is an error.
    * @throws {OJSConflictError} The job's present state or another job is in the way.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.startBulkOperation('retry', { queue: 'mail', state: 'discarded' }, { reason: 'the mail server was down' })
    */
   startBulkOperation(action: string, filter: Record<string, unknown>, options?: { reason?: string; dryRun?: boolean } & CallOptions): Promise<any>;
   /**
@@ -910,6 +986,7 @@ export class OJSClient {
    * @param options.cursor Only those before this one: the id of the last one on the page before.
    * @param options.perPage The most on the page, 1 to 100; 20 without it.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.listBulkOperations({ state: 'running', perPage: 50 })
    */
   listBulkOperations(options?: { state?: string; cursor?: string; perPage?: number } & CallOptions): Promise<any[]>;
   /**
@@ -921,6 +998,7 @@ export class OJSClient {
    * @param options.waitMs Answer as soon as it does not run any more, at the latest after so many milliseconds:
    *   60,000 at most.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.getBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f', { waitMs: 30000 })
    */
   getBulkOperation(id: string, options?: { waitMs?: number } & CallOptions): Promise<any>;
   /**
@@ -928,6 +1006,7 @@ export class OJSClient {
    * @param id The id of the operation.
    * @throws {OJSConflictError} The job's present state or another job is in the way.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.pauseBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   pauseBulkOperation(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -936,6 +1015,7 @@ export class OJSClient {
    * @throws {OJSAPIError} The server answered, and the answer is an error.
    * @throws {OJSConflictError} The job's present state or another job is in the way.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.resumeBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   resumeBulkOperation(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -943,6 +1023,7 @@ export class OJSClient {
    * @param id The id of the operation.
    * @throws {OJSConflictError} The job's present state or another job is in the way.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.cancelBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   cancelBulkOperation(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -958,6 +1039,7 @@ export class OJSClient {
    * @param options.page The page, from 1.
    * @param options.perPage The most relays on the page, 1 to 100; 20 without it.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.listRelays({ state: 'stuck', page: 2, perPage: 50 })
    */
   listRelays(options?: { state?: string; page?: number; perPage?: number } & CallOptions): Promise<any[]>;
   // gen:end
@@ -1009,22 +1091,28 @@ export interface JobFilter {
 
 /** Queues: `client.queues`. */
 export interface Queues {
-  /** All queues with their status. */
+  /**
+   * All queues with their status.
+   * @example await client.queues.list()
+   */
   list(options?: CallOptions): Promise<any[]>;
   /**
    * How many jobs of the queue are in which state.
    * @param name The name of the queue.
+   * @example await client.queues.stats('mail')
    */
   stats(name: string, options?: CallOptions): Promise<any>;
   /**
    * Stops handing out jobs of the queue until `queues.resume()`. Jobs can still be enqueued. A queue that does not
    * exist is made, paused: the protocol answers 200 for every name. `ojs queues pause` asks first.
    * @param name The name of the queue.
+   * @example await client.queues.pause('mail')
    */
   pause(name: string, options?: CallOptions): Promise<any>;
   /**
    * Hands out jobs of the queue again, and accepts new ones.
    * @param name The name of the queue.
+   * @example await client.queues.resume('mail')
    */
   resume(name: string, options?: CallOptions): Promise<any>;
   /**
@@ -1033,12 +1121,14 @@ export interface Queues {
    * @param config The settings, by their names on the wire.
    * @throws {OJSConflictError} The job's present state or another job is in the way.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.queues.create('mail', { concurrency: 20, rate_limit: { limit: 100, period: 'PT1M' } })
    */
   create(name: string, config?: { [name: string]: Json }, options?: CallOptions): Promise<any>;
   /**
    * A queue with its settings and counts.
    * @param name The name of the queue.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.queues.get('mail')
    */
   get(name: string, options?: CallOptions): Promise<any>;
   /**
@@ -1047,6 +1137,7 @@ export interface Queues {
    * @param name The name of the queue.
    * @param config The settings, by their names on the wire.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.queues.configure('mail', { max_size: 1000 })
    */
   configure(name: string, config: { [name: string]: Json }, options?: CallOptions): Promise<any>;
   /**
@@ -1057,11 +1148,13 @@ export interface Queues {
    * @throws {OJSConflictError} The job's present state or another job is in the way.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.queues.delete('mail', { strategy: 'move', targetQueue: 'letters' })
    */
   delete(name: string, options?: { strategy?: 'reject' | 'discard' | 'move'; targetQueue?: string } & CallOptions): Promise<any>;
   /**
    * Accepts no more jobs for the queue and hands out those that are in it, until `queues.resume()`.
    * @param name The name of the queue.
+   * @example await client.queues.drain('mail')
    */
   drain(name: string, options?: CallOptions): Promise<any>;
   /**
@@ -1072,12 +1165,14 @@ export interface Queues {
    * @param options.olderThan Only jobs older than this: a time, or a length of time before now.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.queues.purge('reports', ['completed', 'cancelled'], { olderThan: 'PT1H' })
    */
   purge(name: string, states: Iterable<JobState>, options?: { olderThan?: When | Duration } & CallOptions): Promise<number>;
   /**
    * How the jobs of a queue are shared: by tenant or by key, and with which weights.
    * @param name The name of the queue.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.queues.getFairness('mail')
    */
   getFairness(name: string, options?: CallOptions): Promise<any>;
   /**
@@ -1091,12 +1186,14 @@ export interface Queues {
    * @param sharing The settings, by their names on the wire.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.queues.setFairness('mail', { by: 'tenant', weights: { acme: 4 } })
    */
   setFairness(name: string, sharing: { [name: string]: Json }, options?: CallOptions): Promise<any>;
   /**
    * Ends the sharing of a queue: its jobs are handed out in their order again.
    * @param name The name of the queue.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.queues.deleteFairness('mail')
    */
   deleteFairness(name: string, options?: CallOptions): Promise<void>;
 }
@@ -1106,12 +1203,14 @@ export interface RateLimits {
   /**
    * The keys that have limits, with how much of each limit is used.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.rateLimits.list()
    */
   list(options?: CallOptions): Promise<any[]>;
   /**
    * The limits of a key, with how much of each is used.
    * @param key The key.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.rateLimits.get('stripe')
    */
   get(key: string, options?: CallOptions): Promise<any>;
   /**
@@ -1121,6 +1220,7 @@ export interface RateLimits {
    * @param options.expiresAt When the override ends.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.rateLimits.override('stripe', { concurrency: 2 }, { expiresAt: '2031-01-01T00:00:00Z' })
    */
   override(key: string, limits: { [name: string]: Json }, options?: { expiresAt?: When } & CallOptions): Promise<any>;
 }
@@ -1137,12 +1237,14 @@ export interface DeadLetters {
    * @param options.limit The most jobs in the answer, 1 to 200; 50 without it.
    * @param options.offset How many jobs are passed over.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.deadLetters.list({ queue: 'mail', limit: 10, offset: 20 })
    */
   list(options?: { queue?: string; type?: string; limit?: number; offset?: number } & CallOptions): Promise<Job[]>;
   /**
    * The dead letter with this id.
    * @param id The job's id.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.deadLetters.get('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   get(id: string, options?: CallOptions): Promise<Job>;
   /**
@@ -1154,29 +1256,36 @@ export interface DeadLetters {
    * @throws {OJSPayloadTooLargeError} The job, its metadata, its result or the batch is larger than the server
    *   takes.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.deadLetters.retry('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   retry(id: string, options?: CallOptions): Promise<Job>;
   /**
    * Deletes a dead letter. It cannot be brought back.
    * @param id The job's id.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.deadLetters.discard('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
   discard(id: string, options?: CallOptions): Promise<void>;
   /**
    * Runs all dead letters again that the filter finds, and returns how many. Without a filter it is all of them.
    * @param filter Which dead letters.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.deadLetters.retryAll({ queue: 'mail', errorType: 'Timeout', since: '2031-01-01T00:00:00Z' })
    */
   retryAll(filter?: DeadLetterFilter & CallOptions): Promise<number>;
   /**
    * Deletes all dead letters that the filter finds, and returns how many. Without a filter it is all of them.
    * @param filter Which dead letters.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.deadLetters.discardAll({ type: 'email.*', until: '2031-01-01T00:00:00Z' })
    */
   discardAll(filter?: DeadLetterFilter & CallOptions): Promise<number>;
-  /** How many dead letters there are, by queue and by type of error, and since when. Where more than 20,000 are kept,
+  /**
+   * How many dead letters there are, by queue and by type of error, and since when. Where more than 20,000 are kept,
    * the numbers in `by_error_type` are those of the newest 20,000: `by_error_type_relation` is `gte`. A caller of a
-   * tenant gets all numbers so, with `total_relation` and `by_queue_relation`. */
+   * tenant gets all numbers so, with `total_relation` and `by_queue_relation`.
+   * @example await client.deadLetters.stats()
+   */
   stats(options?: CallOptions): Promise<any>;
   /**
    * What would come of running dead letters again: which would be refused, which would wait and for what, and which
@@ -1194,6 +1303,7 @@ export interface DeadLetters {
    * @param options.until Only jobs discarded before this time.
    * @param options.jobs These jobs instead: their ids with commas between them, 100 at most.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.deadLetters.preview({ queue: 'mail', errorType: 'Timeout' })
    */
   preview(options?: { queue?: string; type?: string; errorType?: string; since?: When; until?: When; jobs?: string } & CallOptions): Promise<any>;
 }
@@ -1203,6 +1313,7 @@ export interface Cron {
   /**
    * All cron entries.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.cron.list()
    */
   list(options?: CallOptions): Promise<any[]>;
   /**
@@ -1210,6 +1321,7 @@ export interface Cron {
    * @param name The name of the entry.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.cron.get('digest')
    */
   get(name: string, options?: CallOptions): Promise<any>;
   /**
@@ -1218,6 +1330,7 @@ export interface Cron {
    * @param enabled Whether the entry enqueues jobs.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.cron.enable('digest', false)
    */
   enable(name: string, enabled: boolean, options?: CallOptions): Promise<any>;
   /**
@@ -1226,12 +1339,14 @@ export interface Cron {
    * `cancel_previous` cancels that job.
    * @param name The name of the entry.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.cron.run('digest')
    */
   run(name: string, options?: CallOptions): Promise<Job>;
   /**
    * Deletes the cron entry. The jobs that it has enqueued stay.
    * @param name The name of the entry.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.cron.delete('digest')
    */
   delete(name: string, options?: CallOptions): Promise<void>;
 }
@@ -1244,12 +1359,14 @@ export interface Workers {
    * @param options.page The number of the page. The first page is 1.
    * @param options.perPage The most workers on one page, 1 to 100; 20 without it.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.workers.list({ state: 'running', page: 1, perPage: 100 })
    */
   list(options?: { state?: string; page?: number; perPage?: number } & CallOptions): Promise<any[]>;
   /**
    * The worker with this id.
    * @param id The worker's id.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.workers.get('mail-1')
    */
   get(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -1259,6 +1376,7 @@ export interface Workers {
    * @param directive What the worker shall do.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.workers.direct('mail-1', 'quiet')
    */
   direct(id: string, directive: 'quiet' | 'terminate' | 'resume', options?: CallOptions): Promise<any>;
   /**
@@ -1266,6 +1384,7 @@ export interface Workers {
    * @param id The worker's id.
    * @throws {OJSConflictError} The job's present state or another job is in the way.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.workers.remove('mail-1')
    */
   remove(id: string, options?: CallOptions): Promise<any>;
 }
@@ -1277,6 +1396,7 @@ export interface Trains {
    * comes first.
    * @param options.state Only trains in this state: `running`, `draining` or `held`.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.trains.list({ state: 'held' })
    */
   list(options?: { state?: string } & CallOptions): Promise<any[]>;
   /**
@@ -1285,6 +1405,7 @@ export interface Trains {
    * @param id The id of the train.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.trains.get('dest_7')
    */
   get(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -1294,12 +1415,14 @@ export interface Trains {
    * @throws {OJSConflictError} The job's present state or another job is in the way.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.trains.advance('dest_7', { jobId: '019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f' })
    */
   advance(id: string, options?: { jobId?: string } & CallOptions): Promise<any>;
   /**
    * Holds a train: a job of it that runs may end, and no further one starts until `trains.advance()`.
    * @param id The id of the train.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.trains.hold('dest_7')
    */
   hold(id: string, options?: CallOptions): Promise<any>;
 }
@@ -1311,12 +1434,14 @@ export interface Tenants {
    * @param options.page The page, from 1.
    * @param options.perPage The most tenants on the page, 1 to 100; 20 without it.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.tenants.list({ page: 2, perPage: 50 })
    */
   list(options?: { page?: number; perPage?: number } & CallOptions): Promise<any[]>;
   /**
    * A tenant with its status, its limits and the number of its jobs by state.
    * @param id The id of the tenant.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.tenants.get('acme')
    */
   get(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -1325,6 +1450,7 @@ export interface Tenants {
    * @param changes Its members: `name` (for people), `limits` (as in `PUT /admin/tenants/{id}/limits`),
    *   `fairness_weight` (which leaves the other limits as they are) and `status` (`active` or `suspended`).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.tenants.put('acme', { limits: { max_concurrency: 10 }, name: 'Acme Ltd.', status: 'active' })
    */
   put(id: string, changes: { [name: string]: Json }, options?: CallOptions): Promise<any>;
   /**
@@ -1332,6 +1458,7 @@ export interface Tenants {
    * @param id The id of the tenant.
    * @throws {OJSConflictError} The job's present state or another job is in the way.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.tenants.delete('acme')
    */
   delete(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -1344,24 +1471,28 @@ export interface Tenants {
    *   `max_scheduled`, and `fairness_weight` (jobs that it gets while a tenant of weight 1 gets one, in queues that
    *   tenants share: 1 to 1,000); and `reason`, a text for the log of the server.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.tenants.setLimits('acme', { max_concurrency: 10, max_enqueue_rate: { limit: 100, period: 'PT1S' }, max_queue_depth: 10000, max_scheduled: 500 })
    */
   setLimits(id: string, limits: { [name: string]: Json }, options?: CallOptions): Promise<any>;
   /**
    * Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go on.
    * @param id The id of the tenant.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.tenants.suspend('acme')
    */
   suspend(id: string, options?: CallOptions): Promise<any>;
   /**
    * Ends the suspension of a tenant: its jobs are taken and handed out again.
    * @param id The id of the tenant.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.tenants.resume('acme')
    */
   resume(id: string, options?: CallOptions): Promise<any>;
   /**
    * What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
    * @param id The id of the tenant, or `_default`.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
+   * @example await client.tenants.stats('acme')
    */
   stats(id: string, options?: CallOptions): Promise<any>;
   /**
@@ -1373,6 +1504,7 @@ export interface Tenants {
    * @param options.perPage The most jobs on the page, 1 to 100; 20 without it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.tenants.jobs('acme', { queue: 'mail', state: 'available', page: 1, perPage: 10 })
    */
   jobs(id: string, options?: { queue?: string; state?: JobState; page?: number; perPage?: number } & CallOptions): Promise<JobPage>;
   /**
@@ -1393,6 +1525,7 @@ export interface Tenants {
    *   a tenth of it that are active or failed; 100 without it.
    * @param options.limit The most tenants in the answer, 1 to 1,000; 100 without it.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
+   * @example await client.tenants.noisy({ depthFactor: 20, minJobs: 50, limit: 10 })
    */
   noisy(options?: { depthFactor?: number; rateFactor?: number; activePercent?: number; errorFactor?: number; minJobs?: number; limit?: number } & CallOptions): Promise<any[]>;
 }

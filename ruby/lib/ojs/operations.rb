@@ -19,6 +19,8 @@ module OJS
     # * +atomic+: All of the jobs, or none.
     #
     # Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+    #
+    #   client.bulk_cancel(queue: "reports")
     def bulk_cancel(job_ids = nil, atomic: false, **filter)
       BulkResult.new(call("POST", path("jobs", "bulk", "cancel"), { **Target.wire(job_ids, filter), **{ atomicity: atomicity(atomic) }.compact }))
     end
@@ -38,6 +40,8 @@ module OJS
     # * +atomic+: All of the jobs, or none.
     #
     # Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+    #
+    #   client.bulk_retry(["019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"], atomic: true)
     def bulk_retry(job_ids = nil, atomic: false, **filter)
       BulkResult.new(call("POST", path("jobs", "bulk", "retry"), { **Target.wire(job_ids, filter), **{ atomicity: atomicity(atomic) }.compact }))
     end
@@ -56,6 +60,8 @@ module OJS
     # * +atomic+: All of the jobs, or none.
     #
     # Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+    #
+    #   client.bulk_delete(type: "email.*", states: ["completed", "cancelled"])
     def bulk_delete(job_ids = nil, atomic: false, **filter)
       BulkResult.new(call("POST", path("jobs", "bulk", "delete"), { **Target.wire(job_ids, filter), **{ atomicity: atomicity(atomic) }.compact }))
     end
@@ -65,6 +71,8 @@ module OJS
     # * +id+: The job's id.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def get_job(id)
       job(call("GET", path("jobs", id)))
     end
@@ -78,6 +86,8 @@ module OJS
     # * +id+: The job's id.
     #
     # Raises NotFoundError.
+    #
+    #   client.explain_job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def explain_job(id)
       call("GET", path("jobs", id, "explain"))
     end
@@ -104,6 +114,8 @@ module OJS
     # * +per_page+: The most jobs on one page, 1 to 100.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.list_jobs(queue: "mail", type: "email.*", state: "available", page: 2, per_page: 50)
     def list_jobs(queue: nil, type: nil, state: nil, since: nil, until: nil, sort: nil, order: nil, page: nil, per_page: nil)
       JobPage.new(call("GET", query(path("admin", "jobs"), queue: queue, type: type, state: state, since: time("since", since), until: time("until", binding.local_variable_get(:until)), sort: sort, order: order, page: page, per_page: per_page)))
     end
@@ -113,6 +125,8 @@ module OJS
     # * +id+: The job's id.
     #
     # Raises InvalidStateTransitionError, NotFoundError.
+    #
+    #   client.cancel_job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def cancel_job(id)
       job(call("DELETE", path("jobs", id)))
     end
@@ -123,6 +137,8 @@ module OJS
     # * +priority+: The new priority. Higher runs earlier.
     #
     # Raises InvalidStateTransitionError, NotFoundError, InvalidRequestError.
+    #
+    #   client.set_priority("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 5)
     def set_priority(id, priority)
       job(call("PATCH", path("jobs", id), { priority: priority }.compact))
     end
@@ -132,6 +148,8 @@ module OJS
     # * +id+: The job's id.
     #
     # Raises InvalidStateTransitionError, NotFoundError.
+    #
+    #   client.activate_job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def activate_job(id)
       job(call("POST", path("jobs", id, "activate"), {}))
     end
@@ -141,6 +159,8 @@ module OJS
     # * +id+: The job's id.
     #
     # Raises InvalidStateTransitionError, NotFoundError.
+    #
+    #   client.retry_job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def retry_job(id)
       Job.answered(call("POST", path("admin", "jobs", id, "retry"), {}))
     end
@@ -151,6 +171,8 @@ module OJS
     # * +id+: The job's id.
     #
     # Raises APIError, NotFoundError, InvalidRequestError.
+    #
+    #   client.result("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def result(id)
       # Sent once: a refusal with 408 is an answer here.
       JobResult.new(call("GET", path("jobs", id, "result"), nil, wait: 0.0))
@@ -162,6 +184,8 @@ module OJS
     # * +job_ids+: The ids of the jobs.
     #
     # Raises PayloadTooLargeError, InvalidRequestError.
+    #
+    #   client.results(["019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e10"])
     def results(job_ids)
       list(call("POST", path("jobs", "results"), { ids: job_ids.to_a }.compact), "results").map { |one| one && JobResult.new(one) }
     end
@@ -171,6 +195,8 @@ module OJS
     # * +id+: The workflow's id.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_workflow("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def get_workflow(id)
       WorkflowStatus.new(member(call("GET", path("workflows", id)), "workflow"))
     end
@@ -180,6 +206,8 @@ module OJS
     # * +id+: The workflow's id.
     #
     # Raises InvalidStateTransitionError, NotFoundError.
+    #
+    #   client.cancel_workflow("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def cancel_workflow(id)
       WorkflowStatus.new(member(call("DELETE", path("workflows", id)), "workflow"))
     end
@@ -191,11 +219,15 @@ module OJS
     # * +per_page+: The most workflows on one page, 1 to 100; 20 without it.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.list_workflows(state: "running", per_page: 50)
     def list_workflows(state: nil, page: nil, per_page: nil)
       list(call("GET", query(path("admin", "workflows"), state: state, page: page, per_page: per_page)), "items")
     end
 
     # All queues with their status.
+    #
+    #   client.list_queues
     def list_queues
       list(call("GET", path("queues")), "queues")
     end
@@ -203,6 +235,8 @@ module OJS
     # How many jobs of the queue are in which state.
     #
     # * +name+: The name of the queue.
+    #
+    #   client.queue_stats("mail")
     def queue_stats(name)
       member(call("GET", path("queues", name, "stats")), "queue")
     end
@@ -211,6 +245,8 @@ module OJS
     # is made, paused: the protocol answers 200 for every name. <tt>ojs queues pause</tt> asks first.
     #
     # * +name+: The name of the queue.
+    #
+    #   client.pause_queue("mail")
     def pause_queue(name)
       member(call("POST", path("queues", name, "pause"), {}), "queue")
     end
@@ -218,6 +254,8 @@ module OJS
     # Hands out jobs of the queue again, and accepts new ones.
     #
     # * +name+: The name of the queue.
+    #
+    #   client.resume_queue("mail")
     def resume_queue(name)
       member(call("POST", path("queues", name, "resume"), {}), "queue")
     end
@@ -229,6 +267,8 @@ module OJS
     # * +config+: The settings, by their names on the wire.
     #
     # Raises ConflictError, InvalidRequestError.
+    #
+    #   client.create_queue("mail", **{ concurrency: 20, rate_limit: { limit: 100, period: "PT1M" } })
     def create_queue(name, **config)
       call("POST", path("queues"), { name: name, config: config }.compact)
     end
@@ -238,6 +278,8 @@ module OJS
     # * +name+: The name of the queue.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_queue("mail")
     def get_queue(name)
       call("GET", path("queues", name))
     end
@@ -249,6 +291,8 @@ module OJS
     # * +config+: The settings, by their names on the wire.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.configure_queue("mail", **{ max_size: 1000 })
     def configure_queue(name, **config)
       call("PUT", path("queues", name, "config"), config)
     end
@@ -260,6 +304,8 @@ module OJS
     # * +target_queue+: Where the jobs go, for the strategy <tt>move</tt>.
     #
     # Raises ConflictError, NotFoundError, InvalidRequestError.
+    #
+    #   client.delete_queue("mail", strategy: "move", target_queue: "letters")
     def delete_queue(name, strategy: "reject", target_queue: nil)
       call("DELETE", query(path("queues", name), strategy: strategy, target_queue: target_queue))
     end
@@ -267,6 +313,8 @@ module OJS
     # Accepts no more jobs for the queue and hands out those that are in it, until resume_queue.
     #
     # * +name+: The name of the queue.
+    #
+    #   client.drain_queue("mail")
     def drain_queue(name)
       call("POST", path("queues", name, "drain"), {})
     end
@@ -280,6 +328,8 @@ module OJS
     #   or text.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.purge_queue("reports", ["completed", "cancelled"], older_than: "PT1H")
     def purge_queue(name, states, older_than: nil)
       body = { states: Array(states), older_than: age("older_than", older_than), confirm: true, limit: 10000 }.compact
       found = 0
@@ -295,6 +345,8 @@ module OJS
     # * +name+: The name of the queue.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_fairness("mail")
     def get_fairness(name)
       call("GET", path("admin", "queues", name, "fairness"))
     end
@@ -310,6 +362,8 @@ module OJS
     # * +sharing+: The settings, by their names on the wire.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.set_fairness("mail", **{ by: "tenant", weights: { acme: 4 } })
     def set_fairness(name, **sharing)
       call("PUT", path("admin", "queues", name, "fairness"), sharing)
     end
@@ -319,6 +373,8 @@ module OJS
     # * +name+: The name of the queue.
     #
     # Raises NotFoundError.
+    #
+    #   client.delete_fairness("mail")
     def delete_fairness(name)
       call("DELETE", path("admin", "queues", name, "fairness"))
       nil
@@ -327,6 +383,8 @@ module OJS
     # The keys that have limits, with how much of each limit is used.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.list_rate_limits
     def list_rate_limits
       list(call("GET", query(path("rate-limits"), limit: 200)), "items")
     end
@@ -336,6 +394,8 @@ module OJS
     # * +key+: The key.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_rate_limit("stripe")
     def get_rate_limit(key)
       call("GET", path("rate-limits", key))
     end
@@ -347,6 +407,8 @@ module OJS
     # * +expires_at+: When the override ends.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.override_rate_limit("stripe", **{ concurrency: 2 }, expires_at: "2031-01-01T00:00:00Z")
     def override_rate_limit(key, expires_at: nil, **limits)
       call("PUT", path("rate-limits", key), { **limits, **{ expires_at: time("expires_at", expires_at) }.compact })
     end
@@ -362,6 +424,8 @@ module OJS
     # * +offset+: How many jobs are passed over.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.dead_letters(queue: "mail", limit: 10, offset: 20)
     def dead_letters(queue: nil, type: nil, limit: nil, offset: nil)
       jobs(call("GET", query(path("dead-letter"), queue: queue, type: type, limit: limit, offset: offset)))
     end
@@ -371,6 +435,8 @@ module OJS
     # * +id+: The job's id.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_dead_letter("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def get_dead_letter(id)
       job(call("GET", path("dead-letter", id)))
     end
@@ -380,6 +446,8 @@ module OJS
     # * +id+: The job's id.
     #
     # Raises InvalidStateTransitionError, NotFoundError, PayloadTooLargeError, InvalidRequestError.
+    #
+    #   client.retry_dead_letter("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def retry_dead_letter(id)
       job(call("POST", path("dead-letter", id, "retry"), {}))
     end
@@ -389,6 +457,8 @@ module OJS
     # * +id+: The job's id.
     #
     # Raises NotFoundError.
+    #
+    #   client.discard_dead_letter("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def discard_dead_letter(id)
       call("DELETE", path("dead-letter", id))
       nil
@@ -403,6 +473,8 @@ module OJS
     # * +until+: Only jobs discarded before this time.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.retry_dead_letters(queue: "mail", error_type: "Timeout", since: "2031-01-01T00:00:00Z")
     def retry_dead_letters(queue: nil, type: nil, error_type: nil, since: nil, until: nil)
       member(call("POST", path("dead-letter", "retry"), { filter: { queue: queue, type: type, error_type: error_type, since: time("since", since), until: time("until", binding.local_variable_get(:until)) }.compact, confirm: true }.compact), "retried")
     end
@@ -416,6 +488,8 @@ module OJS
     # * +until+: Only jobs discarded before this time.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.discard_dead_letters(type: "email.*", until: "2031-01-01T00:00:00Z")
     def discard_dead_letters(queue: nil, type: nil, error_type: nil, since: nil, until: nil)
       member(call("DELETE", query(path("dead-letter"), queue: queue, type: type, error_type: error_type, since: time("since", since), until: time("until", binding.local_variable_get(:until)), confirm: true)), "deleted")
     end
@@ -424,6 +498,8 @@ module OJS
     # the numbers in <tt>by_error_type</tt> are those of the newest 20,000: <tt>by_error_type_relation</tt> is
     # <tt>gte</tt>. A caller of a tenant gets all numbers so, with <tt>total_relation</tt> and
     # <tt>by_queue_relation</tt>.
+    #
+    #   client.dead_letter_stats
     def dead_letter_stats
       call("GET", path("dead-letter", "stats"))
     end
@@ -446,6 +522,8 @@ module OJS
     # * +jobs+: These jobs instead: their ids with commas between them, 100 at most.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.preview_dead_letters(queue: "mail", error_type: "Timeout")
     def preview_dead_letters(queue: nil, type: nil, error_type: nil, since: nil, until: nil, jobs: nil)
       call("GET", query(path("dead-letter", "preview"), queue: queue, type: type, error_type: error_type, since: time("since", since), until: time("until", binding.local_variable_get(:until)), job_ids: jobs))
     end
@@ -453,6 +531,8 @@ module OJS
     # All cron entries.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.list_cron
     def list_cron
       crons(call("GET", path("cron")))
     end
@@ -462,6 +542,8 @@ module OJS
     # * +name+: The name of the entry.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.get_cron("digest")
     def get_cron(name)
       cron(call("GET", path("cron", name)))
     end
@@ -472,6 +554,8 @@ module OJS
     # * +enabled+: Whether the entry enqueues jobs.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.enable_cron("digest", false)
     def enable_cron(name, enabled)
       cron(call("PATCH", path("cron", name), { enabled: enabled }.compact))
     end
@@ -483,6 +567,8 @@ module OJS
     # * +name+: The name of the entry.
     #
     # Raises NotFoundError.
+    #
+    #   client.run_cron("digest")
     def run_cron(name)
       # Sent once: a refusal with 408 is an answer here.
       job(call("POST", path("cron", name, "run"), {}))
@@ -493,6 +579,8 @@ module OJS
     # * +name+: The name of the entry.
     #
     # Raises NotFoundError.
+    #
+    #   client.delete_cron("digest")
     def delete_cron(name)
       call("DELETE", path("cron", name))
       nil
@@ -505,6 +593,8 @@ module OJS
     # * +per_page+: The most workers on one page, 1 to 100; 20 without it.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.list_workers(state: "running", page: 1, per_page: 100)
     def list_workers(state: nil, page: nil, per_page: nil)
       list(call("GET", query(path("admin", "workers"), state: state, page: page, per_page: per_page)), "items")
     end
@@ -514,6 +604,8 @@ module OJS
     # * +id+: The worker's id.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_worker("mail-1")
     def get_worker(id)
       call("GET", path("admin", "workers", id))
     end
@@ -525,6 +617,8 @@ module OJS
     # * +directive+: What the worker shall do. It is "quiet", "terminate" or "resume".
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.direct_worker("mail-1", "quiet")
     def direct_worker(id, directive)
       call("POST", path("admin", "workers", id, directive), {})
     end
@@ -534,6 +628,8 @@ module OJS
     # * +id+: The worker's id.
     #
     # Raises ConflictError, NotFoundError.
+    #
+    #   client.remove_worker("mail-1")
     def remove_worker(id)
       call("DELETE", path("admin", "workers", id))
     end
@@ -541,16 +637,22 @@ module OJS
     # Whether the server works, with its version, its store and how long it has run.
     #
     # Raises APIError.
+    #
+    #   client.health
     def health
       call("GET", path("health"))
     end
 
     # What the server is, and what it can do.
+    #
+    #   client.manifest
     def manifest
       call("GET", "/ojs/manifest")
     end
 
     # Jobs by state, throughput, latency and workers of the whole server.
+    #
+    #   client.server_stats
     def server_stats
       call("GET", path("admin", "stats"))
     end
@@ -563,6 +665,8 @@ module OJS
     # * +until+: Up to this time.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.stats_history(period: "1h", queue: "mail", since: "2031-01-01T00:00:00Z")
     def stats_history(period: nil, queue: nil, since: nil, until: nil)
       list(call("GET", query(path("admin", "stats", "history"), period: period, queue: queue, since: time("since", since), until: time("until", binding.local_variable_get(:until)))), "items")
     end
@@ -581,11 +685,15 @@ module OJS
     # * +limit+: The most types in the answer, 1 to 200; 50 without it.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.type_stats(since: "2031-01-01T00:00:00Z", sort: "failed", limit: 20)
     def type_stats(since: nil, until: nil, sort: nil, limit: nil)
       list(call("GET", query(path("admin", "stats", "types"), since: time("since", since), until: time("until", binding.local_variable_get(:until)), sort: sort, limit: limit)), "items")
     end
 
     # Whether the server is in maintenance, since when and why.
+    #
+    #   client.maintenance
     def maintenance
       call("GET", path("admin", "system", "maintenance"))
     end
@@ -597,6 +705,8 @@ module OJS
     # * +estimated_duration+: How long it will take, such as <tt>PT30M</tt>.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.set_maintenance(true, reason: "moving the database", estimated_duration: "PT30M")
     def set_maintenance(enabled, reason: nil, estimated_duration: nil)
       call("POST", path("admin", "system", "maintenance"), { enabled: enabled, reason: reason, estimated_duration: length("estimated_duration", estimated_duration) }.compact)
     end
@@ -606,16 +716,22 @@ module OJS
     # <tt>findings</tt> has the first 1,000 contradictions, each with the check, the row, what was compared, and both
     # values; <tt>total</tt> counts them all. The time grows with the number of jobs. It takes one of the two
     # connections for lists and searches; everything else goes on, but for a store in memory, where all wait.
+    #
+    #   client.audit
     def audit
       call("GET", path("admin", "system", "audit"))
     end
 
     # The settings that the server runs with. There are no secrets among them.
+    #
+    #   client.server_config
     def server_config
       call("GET", path("admin", "system", "config"))
     end
 
     # The registered schemas of all job types, without their texts, in order of job type and version.
+    #
+    #   client.list_schemas
     def list_schemas
       list(call("GET", query(path("schemas"), limit: 1000)), "schemas")
     end
@@ -631,6 +747,8 @@ module OJS
     # * +mode+: What happens to jobs that do not match. It is "strict", "warn" or "off".
     #
     # Raises ConflictError, InvalidRequestError.
+    #
+    #   client.register_schema("email.send", "1.0.0", { items: { type: "string" }, minItems: 1 }, mode: "strict")
     def register_schema(type, version, schema, mode: nil)
       member(call("POST", path("schemas"), { job_type: type, version: version, schema: schema, mode: mode }.compact), "schema")
     end
@@ -640,6 +758,8 @@ module OJS
     # * +type+: The job type, or the URI of a schema.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_schema("email.send")
     def get_schema(type)
       member(call("GET", path("schemas", type)), "schema")
     end
@@ -650,6 +770,8 @@ module OJS
     # * +version+: The version.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_schema_version("email.send", "1.0.0")
     def get_schema_version(type, version)
       member(call("GET", path("schemas", type, version)), "schema")
     end
@@ -659,6 +781,8 @@ module OJS
     # * +type+: The job type.
     #
     # Raises NotFoundError.
+    #
+    #   client.list_schema_versions("email.send")
     def list_schema_versions(type)
       list(call("GET", path("schemas", type, "versions")), "versions")
     end
@@ -670,6 +794,8 @@ module OJS
     # * +mode+: <tt>strict</tt>, <tt>warn</tt> or <tt>off</tt>. It is "strict", "warn" or "off".
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.set_schema_mode("email.send", "1.0.0", "strict")
     def set_schema_mode(type, version, mode)
       member(call("PATCH", path("schemas", type, version), { mode: mode }.compact), "schema")
     end
@@ -680,6 +806,8 @@ module OJS
     # * +version+: The version.
     #
     # Raises NotFoundError.
+    #
+    #   client.delete_schema("email.send", "1.0.0")
     def delete_schema(type, version)
       call("DELETE", path("schemas", type, version))
       nil
@@ -691,6 +819,8 @@ module OJS
     # * +state+: Only trains in this state: <tt>running</tt>, <tt>draining</tt> or <tt>held</tt>.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.list_trains(state: "held")
     def list_trains(state: nil)
       list(call("GET", query(path("trains"), state: state, limit: 200)), "trains")
     end
@@ -701,6 +831,8 @@ module OJS
     # * +id+: The id of the train.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.get_train("dest_7")
     def get_train(id)
       call("GET", path("trains", id))
     end
@@ -711,6 +843,8 @@ module OJS
     # * +job_id+: Only if this job is the locomotive.
     #
     # Raises ConflictError, NotFoundError, InvalidRequestError.
+    #
+    #   client.advance_train("dest_7", job_id: "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def advance_train(id, job_id: nil)
       call("POST", path("trains", id, "advance"), { job_id: job_id, confirm: true }.compact)
     end
@@ -720,6 +854,8 @@ module OJS
     # * +id+: The id of the train.
     #
     # Raises NotFoundError.
+    #
+    #   client.hold_train("dest_7")
     def hold_train(id)
       call("POST", path("trains", id, "hold"), {})
     end
@@ -730,6 +866,8 @@ module OJS
     # * +per_page+: The most tenants on the page, 1 to 100; 20 without it.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.list_tenants(page: 2, per_page: 50)
     def list_tenants(page: nil, per_page: nil)
       list(call("GET", query(path("admin", "tenants"), page: page, per_page: per_page)), "items")
     end
@@ -739,6 +877,8 @@ module OJS
     # * +id+: The id of the tenant.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_tenant("acme")
     def get_tenant(id)
       call("GET", path("admin", "tenants", id))
     end
@@ -751,6 +891,8 @@ module OJS
     #   <tt>status</tt> (<tt>active</tt> or <tt>suspended</tt>).
     #
     # Raises InvalidRequestError.
+    #
+    #   client.put_tenant("acme", **{ limits: { max_concurrency: 10 }, name: "Acme Ltd.", status: "active" })
     def put_tenant(id, **changes)
       call("PUT", path("admin", "tenants", id), changes)
     end
@@ -760,6 +902,8 @@ module OJS
     # * +id+: The id of the tenant.
     #
     # Raises ConflictError, NotFoundError.
+    #
+    #   client.delete_tenant("acme")
     def delete_tenant(id)
       call("DELETE", path("admin", "tenants", id))
     end
@@ -776,6 +920,8 @@ module OJS
     #   log of the server.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.set_tenant_limits("acme", **{ max_concurrency: 10, max_enqueue_rate: { limit: 100, period: "PT1S" }, max_queue_depth: 10000, max_scheduled: 500 })
     def set_tenant_limits(id, **limits)
       call("PUT", path("admin", "tenants", id, "limits"), limits)
     end
@@ -785,6 +931,8 @@ module OJS
     # * +id+: The id of the tenant.
     #
     # Raises NotFoundError.
+    #
+    #   client.suspend_tenant("acme")
     def suspend_tenant(id)
       call("POST", path("admin", "tenants", id, "suspend"), {})
     end
@@ -794,6 +942,8 @@ module OJS
     # * +id+: The id of the tenant.
     #
     # Raises NotFoundError.
+    #
+    #   client.resume_tenant("acme")
     def resume_tenant(id)
       call("POST", path("admin", "tenants", id, "resume"), {})
     end
@@ -803,6 +953,8 @@ module OJS
     # * +id+: The id of the tenant, or <tt>_default</tt>.
     #
     # Raises NotFoundError.
+    #
+    #   client.tenant_stats("acme")
     def tenant_stats(id)
       call("GET", path("admin", "tenants", id, "stats"))
     end
@@ -816,6 +968,8 @@ module OJS
     # * +per_page+: The most jobs on the page, 1 to 100; 20 without it.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.tenant_jobs("acme", queue: "mail", state: "available", page: 1, per_page: 10)
     def tenant_jobs(id, queue: nil, state: nil, page: nil, per_page: nil)
       JobPage.new(call("GET", query(path("admin", "tenants", id, "jobs"), queue: queue, state: state, page: page, per_page: per_page)))
     end
@@ -838,6 +992,8 @@ module OJS
     # * +limit+: The most tenants in the answer, 1 to 1,000; 100 without it.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.noisy_tenants(depth_factor: 20, min_jobs: 50, limit: 10)
     def noisy_tenants(depth_factor: nil, rate_factor: nil, active_percent: nil, error_factor: nil, min_jobs: nil, limit: nil)
       list(call("GET", query(path("admin", "stats", "tenants", "noisy"), depth_factor: depth_factor, rate_factor: rate_factor, active_percent: active_percent, error_factor: error_factor, min_jobs: min_jobs, limit: limit)), "items")
     end
@@ -845,6 +1001,8 @@ module OJS
     # The subscriptions, the oldest first, without their secrets. <tt>dropped</tt> says how many events became no
     # delivery because too many deliveries waited for the subscription; <tt>dropped_since</tt> when the first of them
     # happened, or null.
+    #
+    #   client.list_webhooks
     def list_webhooks
       list(call("GET", query(path("webhooks", "subscriptions"), limit: 200)), "subscriptions")
     end
@@ -860,6 +1018,8 @@ module OJS
     #   (<tt>ojs</tt>, <tt>cloudevents</tt> or <tt>cloudevents-binary</tt>).
     #
     # Raises ConflictError, InvalidRequestError.
+    #
+    #   client.create_webhook(**{ events: ["job.completed", "job.failed"], secret: "whsec_test_secret", url: "https://example.com/hooks/ojs" })
     def create_webhook(**subscription)
       member(call("POST", path("webhooks", "subscriptions"), subscription), "subscription")
     end
@@ -870,6 +1030,8 @@ module OJS
     # * +id+: The id of the subscription, <tt>sub_…</tt>.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def get_webhook(id)
       member(call("GET", path("webhooks", "subscriptions", id)), "subscription")
     end
@@ -882,6 +1044,8 @@ module OJS
     #   <tt>metadata</tt>, <tt>format</tt>.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.update_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", **{ events: ["job.*"] })
     def update_webhook(id, **changes)
       member(call("PATCH", path("webhooks", "subscriptions", id), changes), "subscription")
     end
@@ -891,6 +1055,8 @@ module OJS
     # * +id+: The id of the subscription.
     #
     # Raises NotFoundError.
+    #
+    #   client.delete_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def delete_webhook(id)
       call("DELETE", path("webhooks", "subscriptions", id))
       nil
@@ -902,6 +1068,8 @@ module OJS
     # * +id+: The id of the subscription.
     #
     # Raises NotFoundError.
+    #
+    #   client.test_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def test_webhook(id)
       call("POST", path("webhooks", "subscriptions", id, "test"), {})
     end
@@ -911,6 +1079,8 @@ module OJS
     # * +id+: The id of the subscription.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.rotate_webhook_secret("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def rotate_webhook_secret(id)
       member(call("POST", path("webhooks", "subscriptions", id, "rotate-secret"), {}), "subscription")
     end
@@ -923,6 +1093,8 @@ module OJS
     # * +limit+: The most deliveries in the answer, 1 to 200.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.list_webhook_deliveries(status: "dead", limit: 50)
     def list_webhook_deliveries(subscription_id: nil, status: nil, limit: nil)
       list(call("GET", query(path("webhooks", "deliveries"), subscription_id: subscription_id, status: status, limit: limit)), "deliveries")
     end
@@ -932,6 +1104,8 @@ module OJS
     # * +id+: The id of the delivery, <tt>del_…</tt>.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_webhook_delivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def get_webhook_delivery(id)
       member(call("GET", path("webhooks", "deliveries", id)), "delivery")
     end
@@ -942,6 +1116,8 @@ module OJS
     # * +id+: The id of the delivery.
     #
     # Raises ConflictError, NotFoundError.
+    #
+    #   client.retry_webhook_delivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def retry_webhook_delivery(id)
       member(call("POST", path("webhooks", "deliveries", id, "retry"), {}), "delivery")
     end
@@ -952,6 +1128,8 @@ module OJS
     # * +id+: The job's id.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_progress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def get_progress(id)
       call("GET", path("jobs", id, "progress"))
     end
@@ -963,6 +1141,8 @@ module OJS
     # * +id+: The workflow's id.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_workflow_progress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def get_workflow_progress(id)
       call("GET", path("workflows", id, "progress"))
     end
@@ -976,6 +1156,8 @@ module OJS
     # * +state+: JSON of at most 1 MiB.
     #
     # Raises ConflictError, NotFoundError, PayloadTooLargeError, InvalidRequestError.
+    #
+    #   client.save_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", { cursor: "abc-750", rows: 750 })
     def save_checkpoint(id, state)
       call("PUT", path("jobs", id, "checkpoint"), { state: state }.compact)
     end
@@ -986,6 +1168,8 @@ module OJS
     # * +id+: The job's id.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def get_checkpoint(id)
       call("GET", path("jobs", id, "checkpoint"))
     end
@@ -995,6 +1179,8 @@ module OJS
     # * +id+: The job's id.
     #
     # Raises NotFoundError.
+    #
+    #   client.delete_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def delete_checkpoint(id)
       call("DELETE", path("jobs", id, "checkpoint"))
       nil
@@ -1004,6 +1190,8 @@ module OJS
     # <tt>active</tt>, <tt>failing</tt>, <tt>open</tt> (sent nothing for a minute after five failures),
     # <tt>probing</tt>, <tt>waiting</tt> (it has asked for a pause), <tt>disabled</tt> (it answered 401, 403, 404 or
     # 410) or <tt>paused</tt>; <tt>last_failure</tt> says why.
+    #
+    #   client.list_push_endpoints
     def list_push_endpoints
       list(call("GET", query(path("push", "endpoints"), limit: 200)), "endpoints")
     end
@@ -1018,6 +1206,8 @@ module OJS
     #   <tt>routing</tt>, <tt>provider</tt> and <tt>active</tt>.
     #
     # Raises ConflictError, InvalidRequestError.
+    #
+    #   client.create_push_endpoint(**{ config: { max_concurrency: 100, signing_secret: "whsec_test_secret", timeout_ms: 30000 }, endpoint: "https://example.com/functions/jobs", job_types: ["email.send", "report.*"], queues: ["default"] })
     def create_push_endpoint(**endpoint)
       member(call("POST", path("push", "endpoints"), endpoint), "push_endpoint")
     end
@@ -1027,6 +1217,8 @@ module OJS
     # * +id+: The id of the endpoint, <tt>push_…</tt>.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def get_push_endpoint(id)
       member(call("GET", path("push", "endpoints", id)), "push_endpoint")
     end
@@ -1039,6 +1231,8 @@ module OJS
     #   <tt>routing</tt>, <tt>provider</tt>, <tt>active</tt>.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.update_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", **{ active: false })
     def update_push_endpoint(id, **changes)
       member(call("PATCH", path("push", "endpoints", id), changes), "push_endpoint")
     end
@@ -1048,6 +1242,8 @@ module OJS
     # * +id+: The id of the endpoint.
     #
     # Raises NotFoundError.
+    #
+    #   client.delete_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def delete_push_endpoint(id)
       call("DELETE", path("push", "endpoints", id))
       nil
@@ -1059,6 +1255,8 @@ module OJS
     # * +id+: The id of the endpoint.
     #
     # Raises NotFoundError.
+    #
+    #   client.test_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def test_push_endpoint(id)
       call("POST", path("push", "endpoints", id, "test"), {})
     end
@@ -1068,6 +1266,8 @@ module OJS
     # * +id+: The id of the endpoint.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.rotate_push_secret("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def rotate_push_secret(id)
       member(call("POST", path("push", "endpoints", id, "rotate-secret"), {}), "push_endpoint")
     end
@@ -1082,6 +1282,8 @@ module OJS
     # * +cursor+: The <tt>next_cursor</tt> of the page before.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.get_history("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def get_history(id, limit: nil, cursor: nil)
       call("GET", query(path("jobs", id, "history"), limit: limit, cursor: cursor))
     end
@@ -1094,6 +1296,8 @@ module OJS
     # * +id+: The job's id.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_lineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def get_lineage(id)
       call("GET", path("jobs", id, "lineage"))
     end
@@ -1104,6 +1308,8 @@ module OJS
     # * +id+: The job's id.
     #
     # Raises NotFoundError.
+    #
+    #   client.delete_history("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def delete_history(id)
       call("DELETE", path("jobs", id, "history"))
     end
@@ -1119,6 +1325,8 @@ module OJS
     # * +group_by+: The length of each period; <tt>hour</tt> without it. It is "minute", "hour" or "day".
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.history_stats(since: "2031-01-01T00:00:00Z", queues: "mail", group_by: "day")
     def history_stats(since: nil, before: nil, queues: nil, group_by: nil)
       list(call("GET", query(path("history", "stats"), start: time("since", since), end: time("before", before), queues: queues, group_by: group_by)), "buckets")
     end
@@ -1141,6 +1349,8 @@ module OJS
     # * +per_page+: The most groups on the page, 1 to 100; 20 without it.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.list_error_groups(queue: "mail", type: "email.*", error_type: "Timeout", tenant: "acme", since: "2031-01-01T00:00:00Z", sort: "count", page: 2, per_page: 50)
     def list_error_groups(queue: nil, type: nil, error_type: nil, tenant: nil, since: nil, sort: nil, page: nil, per_page: nil)
       list(call("GET", query(path("admin", "errors"), queue: queue, type: type, error_type: error_type, tenant: tenant, since: time("since", since), sort: sort, page: page, per_page: per_page)), "items")
     end
@@ -1154,6 +1364,8 @@ module OJS
     # * +tenant+: Only failures of jobs of this tenant.
     #
     # Raises NotFoundError, InvalidRequestError.
+    #
+    #   client.get_error_group("1f0c5f9d2a7be643", queue: "mail")
     def get_error_group(fingerprint, queue: nil, type: nil, tenant: nil)
       call("GET", query(path("admin", "errors", fingerprint), queue: queue, type: type, tenant: tenant))
     end
@@ -1176,6 +1388,8 @@ module OJS
     # * +dry_run+: Say what would be found, and change nothing.
     #
     # Raises APIError, ConflictError, InvalidRequestError.
+    #
+    #   client.start_bulk_operation("retry", { queue: "mail", state: "discarded" }, reason: "the mail server was down")
     def start_bulk_operation(action, filter, reason: nil, dry_run: nil)
       # Sent once: a refusal with 408 is an answer here.
       call("POST", path("admin", "bulk"), { action: action, filter: filter, reason: reason, dry_run: dry_run, confirm: true }.compact)
@@ -1189,6 +1403,8 @@ module OJS
     # * +per_page+: The most on the page, 1 to 100; 20 without it.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.list_bulk_operations(state: "running", per_page: 50)
     def list_bulk_operations(state: nil, cursor: nil, per_page: nil)
       list(call("GET", query(path("admin", "bulk"), state: state, cursor: cursor, per_page: per_page)), "items")
     end
@@ -1203,6 +1419,8 @@ module OJS
     #   most.
     #
     # Raises NotFoundError.
+    #
+    #   client.get_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", wait_ms: 30000)
     def get_bulk_operation(id, wait_ms: nil)
       call("GET", query(path("admin", "bulk", id), wait_ms: wait_ms))
     end
@@ -1212,6 +1430,8 @@ module OJS
     # * +id+: The id of the operation.
     #
     # Raises ConflictError, NotFoundError.
+    #
+    #   client.pause_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def pause_bulk_operation(id)
       call("POST", path("admin", "bulk", id, "pause"), {})
     end
@@ -1221,6 +1441,8 @@ module OJS
     # * +id+: The id of the operation.
     #
     # Raises APIError, ConflictError, NotFoundError.
+    #
+    #   client.resume_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def resume_bulk_operation(id)
       call("POST", path("admin", "bulk", id, "resume"), {})
     end
@@ -1230,6 +1452,8 @@ module OJS
     # * +id+: The id of the operation.
     #
     # Raises ConflictError, NotFoundError.
+    #
+    #   client.cancel_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def cancel_bulk_operation(id)
       call("POST", path("admin", "bulk", id, "cancel"), {})
     end
@@ -1249,6 +1473,8 @@ module OJS
     # * +per_page+: The most relays on the page, 1 to 100; 20 without it.
     #
     # Raises InvalidRequestError.
+    #
+    #   client.list_relays(state: "stuck", page: 2, per_page: 50)
     def list_relays(state: nil, page: nil, per_page: nil)
       list(call("GET", query(path("admin", "relays"), state: state, page: page, per_page: per_page)), "items")
     end
