@@ -1105,7 +1105,8 @@ func (c *Client) GetWorkflowProgress(ctx context.Context, id string) (Obj, error
 //   - id: The job's id.
 //   - state: JSON of at most 1 MiB.
 //
-// A refusal is [ErrConflict] or [ErrNotFound] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
+// A refusal is [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] or [ErrPayloadTooLarge] or
+// [ErrInvalidRequest] for errors.Is.
 func (c *Client) SaveCheckpoint(ctx context.Context, id string, state Obj) (Obj, error) {
 	return c.object(ctx, "PUT", at("jobs", id, "checkpoint"), Obj{"state": state})
 }
@@ -1369,7 +1370,7 @@ func (c *Client) GetBulkOperation(ctx context.Context, id string, waitMs int) (O
 //
 //   - id: The id of the operation.
 //
-// A refusal is [ErrConflict] or [ErrNotFound] for errors.Is.
+// A refusal is [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 func (c *Client) PauseBulkOperation(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "bulk", id, "pause"), empty)
 }
@@ -1378,7 +1379,7 @@ func (c *Client) PauseBulkOperation(ctx context.Context, id string) (Obj, error)
 //
 //   - id: The id of the operation.
 //
-// A refusal is [ErrAPI] or [ErrConflict] or [ErrNotFound] for errors.Is.
+// A refusal is [ErrAPI] or [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 func (c *Client) ResumeBulkOperation(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "bulk", id, "resume"), empty)
 }
@@ -1387,7 +1388,7 @@ func (c *Client) ResumeBulkOperation(ctx context.Context, id string) (Obj, error
 //
 //   - id: The id of the operation.
 //
-// A refusal is [ErrConflict] or [ErrNotFound] for errors.Is.
+// A refusal is [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 func (c *Client) CancelBulkOperation(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "bulk", id, "cancel"), empty)
 }

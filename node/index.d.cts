@@ -804,6 +804,8 @@ export class OJSClient {
    * @param id The job's id.
    * @param state JSON of at most 1 MiB.
    * @throws {OJSConflictError} The job's present state or another job is in the way.
+   * @throws {OJSInvalidStateTransitionError} The job is in a state that does not allow the operation; current_state
+   *   in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSPayloadTooLargeError} The job, its metadata, its result or the batch is larger than the server
    *   takes.
@@ -1005,6 +1007,8 @@ export class OJSClient {
    * Stops a bulk operation until it is resumed. The slice that is under way is finished.
    * @param id The id of the operation.
    * @throws {OJSConflictError} The job's present state or another job is in the way.
+   * @throws {OJSInvalidStateTransitionError} The job is in a state that does not allow the operation; current_state
+   *   in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @example await client.pauseBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
@@ -1014,6 +1018,8 @@ export class OJSClient {
    * @param id The id of the operation.
    * @throws {OJSAPIError} The server answered, and the answer is an error.
    * @throws {OJSConflictError} The job's present state or another job is in the way.
+   * @throws {OJSInvalidStateTransitionError} The job is in a state that does not allow the operation; current_state
+   *   in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @example await client.resumeBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
@@ -1022,6 +1028,8 @@ export class OJSClient {
    * Ends a bulk operation for good. Jobs that it has changed stay changed.
    * @param id The id of the operation.
    * @throws {OJSConflictError} The job's present state or another job is in the way.
+   * @throws {OJSInvalidStateTransitionError} The job is in a state that does not allow the operation; current_state
+   *   in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @example await client.cancelBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */

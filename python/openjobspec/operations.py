@@ -2062,7 +2062,8 @@ class Operations(ABC):
         * ``job_id``: The job's id.
         * ``state``: JSON of at most 1 MiB.
 
-        Raises ConflictError, JobNotFoundError, PayloadTooLargeError, InvalidRequestError.
+        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError, PayloadTooLargeError,
+        InvalidRequestError.
         """
         return self._run(Call(
             "PUT",
@@ -2505,7 +2506,7 @@ class Operations(ABC):
 
         * ``operation_id``: The id of the operation.
 
-        Raises ConflictError, JobNotFoundError.
+        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
         """
         return self._run(Call(
             "POST",
@@ -2522,7 +2523,7 @@ class Operations(ABC):
 
         * ``operation_id``: The id of the operation.
 
-        Raises OJSAPIError, ConflictError, JobNotFoundError.
+        Raises OJSAPIError, ConflictError, InvalidStateTransitionError, JobNotFoundError.
         """
         return self._run(Call(
             "POST",
@@ -2539,7 +2540,7 @@ class Operations(ABC):
 
         * ``operation_id``: The id of the operation.
 
-        Raises ConflictError, JobNotFoundError.
+        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
         """
         return self._run(Call(
             "POST",
@@ -4626,7 +4627,8 @@ class AsyncOperations(ABC):
         * ``job_id``: The job's id.
         * ``state``: JSON of at most 1 MiB.
 
-        Raises ConflictError, JobNotFoundError, PayloadTooLargeError, InvalidRequestError.
+        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError, PayloadTooLargeError,
+        InvalidRequestError.
         """
         return await self._run(Call(
             "PUT",
@@ -5069,7 +5071,7 @@ class AsyncOperations(ABC):
 
         * ``operation_id``: The id of the operation.
 
-        Raises ConflictError, JobNotFoundError.
+        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
         """
         return await self._run(Call(
             "POST",
@@ -5086,7 +5088,7 @@ class AsyncOperations(ABC):
 
         * ``operation_id``: The id of the operation.
 
-        Raises OJSAPIError, ConflictError, JobNotFoundError.
+        Raises OJSAPIError, ConflictError, InvalidStateTransitionError, JobNotFoundError.
         """
         return await self._run(Call(
             "POST",
@@ -5103,7 +5105,7 @@ class AsyncOperations(ABC):
 
         * ``operation_id``: The id of the operation.
 
-        Raises ConflictError, JobNotFoundError.
+        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
         """
         return await self._run(Call(
             "POST",

@@ -1155,7 +1155,7 @@ module OJS
     # * +id+: The job's id.
     # * +state+: JSON of at most 1 MiB.
     #
-    # Raises ConflictError, NotFoundError, PayloadTooLargeError, InvalidRequestError.
+    # Raises ConflictError, InvalidStateTransitionError, NotFoundError, PayloadTooLargeError, InvalidRequestError.
     #
     #   client.save_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", { cursor: "abc-750", rows: 750 })
     def save_checkpoint(id, state)
@@ -1429,7 +1429,7 @@ module OJS
     #
     # * +id+: The id of the operation.
     #
-    # Raises ConflictError, NotFoundError.
+    # Raises ConflictError, InvalidStateTransitionError, NotFoundError.
     #
     #   client.pause_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def pause_bulk_operation(id)
@@ -1440,7 +1440,7 @@ module OJS
     #
     # * +id+: The id of the operation.
     #
-    # Raises APIError, ConflictError, NotFoundError.
+    # Raises APIError, ConflictError, InvalidStateTransitionError, NotFoundError.
     #
     #   client.resume_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def resume_bulk_operation(id)
@@ -1451,7 +1451,7 @@ module OJS
     #
     # * +id+: The id of the operation.
     #
-    # Raises ConflictError, NotFoundError.
+    # Raises ConflictError, InvalidStateTransitionError, NotFoundError.
     #
     #   client.cancel_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def cancel_bulk_operation(id)

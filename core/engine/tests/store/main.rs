@@ -23,6 +23,7 @@ mod claims;
 mod cloudevents;
 mod crons;
 mod dead_letters;
+mod declared;
 mod endpoint;
 mod enqueue;
 mod errors;

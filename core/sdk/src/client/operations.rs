@@ -1608,7 +1608,7 @@ impl Client {
     /// * `state`: JSON of at most 1 MiB.
     ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_payload`, `payload_too_large`.
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_state_transition`, `invalid_payload`, `payload_too_large`.
     pub async fn save_checkpoint(&self, id: &str, state: &impl Serialize) -> Result<Value, Error> {
         let mut body = Map::new();
         body.insert("state".to_owned(), answer::value("state", state)?);
@@ -1924,7 +1924,7 @@ impl Client {
     /// * `id`: The id of the operation.
     ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_state_transition`.
     pub async fn pause_bulk_operation(&self, id: &str) -> Result<Value, Error> {
         let answer = self.call(Method::POST, &format!("/admin/bulk/{}/pause", segment(id)), Some("{}".into())).await?;
         answer::object(&answer)
@@ -1936,7 +1936,7 @@ impl Client {
     /// * `id`: The id of the operation.
     ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `permission_denied`.
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_state_transition`, `permission_denied`.
     pub async fn resume_bulk_operation(&self, id: &str) -> Result<Value, Error> {
         let answer = self.call(Method::POST, &format!("/admin/bulk/{}/resume", segment(id)), Some("{}".into())).await?;
         answer::object(&answer)
@@ -1948,7 +1948,7 @@ impl Client {
     /// * `id`: The id of the operation.
     ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_state_transition`.
     pub async fn cancel_bulk_operation(&self, id: &str) -> Result<Value, Error> {
         let answer = self.call(Method::POST, &format!("/admin/bulk/{}/cancel", segment(id)), Some("{}".into())).await?;
         answer::object(&answer)

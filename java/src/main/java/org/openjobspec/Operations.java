@@ -554,6 +554,8 @@ final class Operations {
          * @param id the job's id
          * @param state JSON of at most 1 MiB
          * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
+         *     current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          * @throws OJSException.PayloadTooLarge the job, its metadata, its result or the batch is larger than the
          *     server takes
@@ -868,6 +870,8 @@ final class Operations {
          *
          * @param id the id of the operation
          * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
+         *     current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> pauseBulkOperation(String id) {
@@ -880,6 +884,8 @@ final class Operations {
          * @param id the id of the operation
          * @throws OJSException.Api the server answered, and the answer is an error
          * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
+         *     current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> resumeBulkOperation(String id) {
@@ -891,6 +897,8 @@ final class Operations {
          *
          * @param id the id of the operation
          * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
+         *     current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> cancelBulkOperation(String id) {

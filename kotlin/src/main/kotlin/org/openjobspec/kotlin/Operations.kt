@@ -415,7 +415,7 @@ public abstract class Operations internal constructor() : Requests() {
      *
      * @param jobId the job's id
      * @param state JSON of at most 1 MiB
-     * @throws OjsException Conflict, NotFound, PayloadTooLarge, InvalidRequest
+     * @throws OjsException Conflict, InvalidStateTransition, NotFound, PayloadTooLarge, InvalidRequest
      */
     public suspend fun saveCheckpoint(jobId: String, state: Map<String, Any?>): Map<String, Any?> =
         run("PUT", at("jobs", jobId, "checkpoint"), given("state" to state), Reply.whole)
@@ -636,7 +636,7 @@ public abstract class Operations internal constructor() : Requests() {
      * Stops a bulk operation until it is resumed. The slice that is under way is finished.
      *
      * @param operationId the id of the operation
-     * @throws OjsException Conflict, NotFound
+     * @throws OjsException Conflict, InvalidStateTransition, NotFound
      */
     public suspend fun pauseBulkOperation(operationId: String): Map<String, Any?> =
         run("POST", at("admin", "bulk", operationId, "pause"), emptyMap<String, Any?>(), Reply.whole)
@@ -645,7 +645,7 @@ public abstract class Operations internal constructor() : Requests() {
      * Goes on with a bulk operation that was paused, or that has failed, where it stopped.
      *
      * @param operationId the id of the operation
-     * @throws OjsException Api, Conflict, NotFound
+     * @throws OjsException Api, Conflict, InvalidStateTransition, NotFound
      */
     public suspend fun resumeBulkOperation(operationId: String): Map<String, Any?> =
         run("POST", at("admin", "bulk", operationId, "resume"), emptyMap<String, Any?>(), Reply.whole)
@@ -654,7 +654,7 @@ public abstract class Operations internal constructor() : Requests() {
      * Ends a bulk operation for good. Jobs that it has changed stay changed.
      *
      * @param operationId the id of the operation
-     * @throws OjsException Conflict, NotFound
+     * @throws OjsException Conflict, InvalidStateTransition, NotFound
      */
     public suspend fun cancelBulkOperation(operationId: String): Map<String, Any?> =
         run("POST", at("admin", "bulk", operationId, "cancel"), emptyMap<String, Any?>(), Reply.whole)
