@@ -67,7 +67,9 @@ pub fn check(method: &str, path: &str, status: u16, body: &Value) {
     // A state that forbids the operation has a word of its own, because the code `conflict` has many reasons.
     let is_state = body["error"]["details"]["reason"] == "invalid_state_transition";
     let code = if is_state { "invalid_state_transition" } else { code };
-    let is_declared = operation.errors.contains(code) || DECLARED.common.contains(code);
+    // Every operation refuses a request that is malformed as a whole. Such a refusal names no field.
+    let is_malformed = matches!(code, "invalid_request" | "invalid_payload") && body["error"]["details"]["field"].is_null();
+    let is_declared = is_malformed || operation.errors.contains(code) || DECLARED.common.contains(code);
     assert!(is_declared, "{method} {} does not declare the code {code:?} of this refusal: {status} {body}", operation.path);
 }
 
@@ -92,4 +94,11 @@ fn a_state_is_told_from_other_conflicts() {
     check("DELETE", "/jobs/1", 409, &conflict("invalid_state_transition"));
     let other = std::panic::catch_unwind(|| check("DELETE", "/jobs/1", 409, &conflict("stale_lease")));
     assert!(other.is_err());
+}
+
+#[test]
+fn what_is_malformed_as_a_whole_names_no_field() {
+    let refused = |field: Value| json!({"error": {"code": "invalid_payload", "details": {"field": field}}});
+    check("GET", "/cron/digest", 400, &refused(Value::Null));
+    assert!(std::panic::catch_unwind(|| check("GET", "/cron/digest", 400, &refused(json!("name")))).is_err());
 }
