@@ -12,6 +12,11 @@ import (
 // BulkCancel: Cancels many jobs. By ids: every job that has not ended. By a filter: the jobs that wait, unless the
 // filter names other states. Jobs that cannot be cancelled are skipped, and their items say why; with "atomic" one
 // such job keeps the others from being cancelled.
+//
+//   - target: Which jobs: ids, or a filter.
+//   - options: All of the jobs, or none.
+//
+// A refusal is [ErrConflict] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) BulkCancel(ctx context.Context, target BulkTarget, options BulkOptions) (*BulkResult, error) {
 	body, err := target.body(options)
 	if err != nil {
@@ -23,6 +28,11 @@ func (c *Client) BulkCancel(ctx context.Context, target BulkTarget, options Bulk
 // BulkRetry: Runs many jobs again: discarded jobs with all their attempts, retryable jobs at once instead of after
 // their pause. Jobs that cannot be retried are skipped, and their items say why; with "atomic" one such job keeps the
 // others from being retried.
+//
+//   - target: Which jobs: ids, or a filter.
+//   - options: All of the jobs, or none.
+//
+// A refusal is [ErrConflict] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) BulkRetry(ctx context.Context, target BulkTarget, options BulkOptions) (*BulkResult, error) {
 	body, err := target.body(options)
 	if err != nil {
@@ -33,6 +43,11 @@ func (c *Client) BulkRetry(ctx context.Context, target BulkTarget, options BulkO
 
 // BulkDelete: Deletes many jobs that have ended. A deleted job cannot be brought back. Jobs that cannot be deleted are
 // skipped, and their items say why; with "atomic" one such job keeps the others from being deleted.
+//
+//   - target: Which jobs: ids, or a filter.
+//   - options: All of the jobs, or none.
+//
+// A refusal is [ErrConflict] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) BulkDelete(ctx context.Context, target BulkTarget, options BulkOptions) (*BulkResult, error) {
 	body, err := target.body(options)
 	if err != nil {
@@ -42,6 +57,10 @@ func (c *Client) BulkDelete(ctx context.Context, target BulkTarget, options Bulk
 }
 
 // GetJob: The job with this id.
+//
+//   - id: The job's id.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetJob(ctx context.Context, id string) (*Job, error) {
 	return c.job(ctx, "GET", at("jobs", id), nil)
 }
@@ -50,6 +69,10 @@ func (c *Client) GetJob(ctx context.Context, id string) (*Job, error) {
 // has "code" and "message", and where they are known "since", "until", "link" (a path of the API that shows what holds
 // the job), "command" (one of the tool "ojs" that helps) and "details". A job that runs, has ended, or is handed out
 // by the next fetch has no reasons. The answer reads a bounded number of rows, however many jobs there are.
+//
+//   - id: The job's id.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) ExplainJob(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("jobs", id, "explain"), nil)
 }
@@ -61,6 +84,10 @@ func (c *Client) ExplainJob(ctx context.Context, id string) (Obj, error) {
 // all the same. Pages with numbers look at a million rows at most, count what is in the first 20,000, and begin at
 // most 10,000 jobs behind the first. With "q", a page compares 1,000 jobs at most and always goes on by cursors; the
 // guide of the dashboard has the words of the language.
+//
+//   - filter: Which jobs, in which order.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 //
 //	page, err := client.ListJobs(ctx, ojs.JobFilter{Queue: "mail", States: []ojs.JobState{ojs.Discarded}})
 //	for _, job := range page.Jobs { … }
@@ -80,21 +107,38 @@ func (c *Client) ListJobs(ctx context.Context, filter JobFilter) (*JobPage, erro
 }
 
 // CancelJob: Cancels the job. A worker that runs it is told to stop.
+//
+//   - id: The job's id.
+//
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 func (c *Client) CancelJob(ctx context.Context, id string) (*Job, error) {
 	return c.job(ctx, "DELETE", at("jobs", id), nil)
 }
 
 // SetPriority: Changes the priority of a job that waits.
+//
+//   - id: The job's id.
+//   - priority: The new priority. Higher runs earlier.
+//
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) SetPriority(ctx context.Context, id string, priority int) (*Job, error) {
 	return c.job(ctx, "PATCH", at("jobs", id), Obj{"priority": priority})
 }
 
 // ActivateJob: Makes a job available that was enqueued as pending.
+//
+//   - id: The job's id.
+//
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 func (c *Client) ActivateJob(ctx context.Context, id string) (*Job, error) {
 	return c.job(ctx, "POST", at("jobs", id, "activate"), empty)
 }
 
 // RetryJob: Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
+//
+//   - id: The job's id.
+//
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 func (c *Client) RetryJob(ctx context.Context, id string) (*Job, error) {
 	answer, err := askFor[Job](c, ctx, "POST", at("admin", "jobs", id, "retry"), empty)
 	if err != nil {
@@ -108,6 +152,10 @@ func (c *Client) RetryJob(ctx context.Context, id string) (*Job, error) {
 
 // Result: How the job ended, and what its handler returned. The request is refused with status 408 while the job has
 // not ended, and with 410 when its result is no longer kept.
+//
+//   - id: The job's id.
+//
+// A refusal is [ErrAPI] or [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) Result(ctx context.Context, id string) (*JobResult, error) {
 	// Sent once: a refusal with 408 is an answer here.
 	return c.result(ctx, at("jobs", id, "result"), 0)
@@ -115,6 +163,10 @@ func (c *Client) Result(ctx context.Context, id string) (*JobResult, error) {
 
 // Results: How up to 1,000 jobs ended, in the order of the ids. Nothing stands for a job that is unknown, that has not
 // ended, or whose result is no longer kept.
+//
+//   - ids: The ids of the jobs.
+//
+// A refusal is [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) Results(ctx context.Context, ids []string) ([]*JobResult, error) {
 	var answer struct{ Results []*JobResult }
 	err := c.ask(ctx, "POST", at("jobs", "results"), Obj{"ids": ids}, &answer)
@@ -122,20 +174,31 @@ func (c *Client) Results(ctx context.Context, ids []string) ([]*JobResult, error
 }
 
 // GetWorkflow: The state of the workflow and of its steps.
+//
+//   - id: The workflow's id.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetWorkflow(ctx context.Context, id string) (*WorkflowStatus, error) {
 	return c.workflow(ctx, "GET", at("workflows", id), nil)
 }
 
 // CancelWorkflow: Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
+//
+//   - id: The workflow's id.
+//
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 func (c *Client) CancelWorkflow(ctx context.Context, id string) (*WorkflowStatus, error) {
 	return c.workflow(ctx, "DELETE", at("workflows", id), nil)
 }
 
 // ListWorkflows: Workflows without their steps, the newest first. A workflow inside another one is a step of it, and
 // not listed.
+//
 //   - state: Only workflows in this state. One of pending, running, completed, failed, cancelled.
 //   - page: The number of the page. The first page is 1.
 //   - perPage: The most workflows on one page, 1 to 100; 20 without it.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) ListWorkflows(ctx context.Context, state string, page int, perPage int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -154,6 +217,8 @@ func (c *Client) ListQueues(ctx context.Context) ([]Obj, error) {
 }
 
 // QueueStats: How many jobs of the queue are in which state.
+//
+//   - name: The name of the queue.
 func (c *Client) QueueStats(ctx context.Context, name string) (*QueueStats, error) {
 	answer, err := askFor[struct{ Queue *QueueStats }](c, ctx, "GET", at("queues", name, "stats"), nil)
 	if err == nil && answer.Queue == nil {
@@ -167,48 +232,75 @@ func (c *Client) QueueStats(ctx context.Context, name string) (*QueueStats, erro
 
 // PauseQueue: Stops handing out jobs of the queue until [Client.ResumeQueue]. Jobs can still be enqueued. A queue that
 // does not exist is made, paused: the protocol answers 200 for every name. "ojs queues pause" asks first.
+//
+//   - name: The name of the queue.
 func (c *Client) PauseQueue(ctx context.Context, name string) error {
 	return c.ask(ctx, "POST", at("queues", name, "pause"), empty, nil)
 }
 
 // ResumeQueue: Hands out jobs of the queue again, and accepts new ones.
+//
+//   - name: The name of the queue.
 func (c *Client) ResumeQueue(ctx context.Context, name string) error {
 	return c.ask(ctx, "POST", at("queues", name, "resume"), empty, nil)
 }
 
 // CreateQueue: Creates a queue with settings, such as "concurrency", "max_size", "rate_limit" and "retention".
+//
+//   - name: The name of the queue.
 //   - config: The settings, by their names on the wire.
+//
+// A refusal is [ErrConflict] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) CreateQueue(ctx context.Context, name string, config Obj) (Obj, error) {
 	return c.object(ctx, "POST", at("queues"), Obj{"name": name, "config": orEmpty(config)})
 }
 
 // GetQueue: A queue with its settings and counts.
+//
+//   - name: The name of the queue.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetQueue(ctx context.Context, name string) (Obj, error) {
 	return c.object(ctx, "GET", at("queues", name), nil)
 }
 
 // ConfigureQueue: Changes the settings that are named and leaves the others. A setting of null goes back to the
 // template, the queue "_default".
+//
+//   - name: The name of the queue.
 //   - config: The settings, by their names on the wire.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) ConfigureQueue(ctx context.Context, name string, config Obj) (Obj, error) {
 	return c.object(ctx, "PUT", at("queues", name, "config"), orEmpty(config))
 }
 
 // DeleteQueue: Deletes the queue. A queue that holds jobs is deleted only if they may be discarded or moved.
+//
+//   - name: The name of the queue.
 //   - strategy: What happens to the jobs of the queue. One of reject, discard, move.
 //   - targetQueue: Where the jobs go, for the strategy "move".
+//
+// A refusal is [ErrConflict] or [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) DeleteQueue(ctx context.Context, name string, strategy string, targetQueue string) error {
 	return c.ask(ctx, "DELETE", query(at("queues", name), "strategy", strategy, "target_queue", targetQueue), nil, nil)
 }
 
 // DrainQueue: Accepts no more jobs for the queue and hands out those that are in it, until [Client.ResumeQueue].
+//
+//   - name: The name of the queue.
 func (c *Client) DrainQueue(ctx context.Context, name string) error {
 	return c.ask(ctx, "POST", at("queues", name, "drain"), empty, nil)
 }
 
 // PurgeQueue: Removes the jobs of the queue that are in one of these states, and returns how many. They cannot be
 // brought back. Jobs that wait are cancelled first, so that workflows go on. Active jobs are never removed.
+//
+//   - name: The name of the queue.
+//   - states: The states of the jobs to remove.
 //   - olderThan: Only jobs older than this: a time, or a length of time before now.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) PurgeQueue(ctx context.Context, name string, states []JobState, olderThan time.Duration) (int, error) {
 	body := Obj{"states": states, "confirm": true, "limit": 10000}
 	if olderThan != 0 {
@@ -227,6 +319,10 @@ func (c *Client) PurgeQueue(ctx context.Context, name string, states []JobState,
 }
 
 // GetFairness: How the jobs of a queue are shared: by tenant or by key, and with which weights.
+//
+//   - name: The name of the queue.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetFairness(ctx context.Context, name string) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "queues", name, "fairness"), nil)
 }
@@ -237,17 +333,27 @@ func (c *Client) GetFairness(ctx context.Context, name string) (Obj, error) {
 // most 100), and "default_weight" for all others (1). A tenant without a weight has the "fairness_weight" of its
 // limits. What is left out has its default, and "enabled" of "false" ends the sharing. The answer is 201 when the
 // queue was not shared before.
+//
+//   - name: The name of the queue. It is made when there is none.
 //   - sharing: The settings, by their names on the wire.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) SetFairness(ctx context.Context, name string, sharing Obj) (Obj, error) {
 	return c.object(ctx, "PUT", at("admin", "queues", name, "fairness"), orEmpty(sharing))
 }
 
 // DeleteFairness: Ends the sharing of a queue: its jobs are handed out in their order again.
+//
+//   - name: The name of the queue.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) DeleteFairness(ctx context.Context, name string) error {
 	return c.ask(ctx, "DELETE", at("admin", "queues", name, "fairness"), nil, nil)
 }
 
 // ListRateLimits: The keys that have limits, with how much of each limit is used.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) ListRateLimits(ctx context.Context) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -257,6 +363,10 @@ func (c *Client) ListRateLimits(ctx context.Context) ([]Obj, error) {
 }
 
 // GetRateLimit: The limits of a key, with how much of each is used.
+//
+//   - key: The key.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetRateLimit(ctx context.Context, key string) (Obj, error) {
 	return c.object(ctx, "GET", at("rate-limits", key), nil)
 }
@@ -265,9 +375,12 @@ func (c *Client) GetRateLimit(ctx context.Context, key string) (Obj, error) {
 // are kept, a filter is compared with 20,000 of them at a time. The answer says so: "total_relation" is "gte", and
 // "total" counts what was found among the newest 20,000. A page may be short then, or empty; "next_cursor" leads on
 // while it is there.
+//
 //   - queue: Only jobs of this queue.
 //   - limit: The most jobs in the answer, 1 to 200; 50 without it.
 //   - offset: How many jobs are passed over.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) ListDeadLetterJobs(ctx context.Context, queue string, limit int, offset int) ([]Job, error) {
 	var answer struct{ Jobs []Job }
 	err := c.ask(ctx, "GET", query(at("dead-letter"), "queue", queue, "limit", positiveText(limit), "offset", positiveText(offset)), nil, &answer)
@@ -275,22 +388,39 @@ func (c *Client) ListDeadLetterJobs(ctx context.Context, queue string, limit int
 }
 
 // GetDeadLetterJob: The dead letter with this id.
+//
+//   - id: The job's id.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetDeadLetterJob(ctx context.Context, id string) (*Job, error) {
 	return c.job(ctx, "GET", at("dead-letter", id), nil)
 }
 
 // RetryDeadLetterJob: Runs a dead letter again, with all its attempts.
+//
+//   - id: The job's id.
+//
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for
+// errors.Is.
 func (c *Client) RetryDeadLetterJob(ctx context.Context, id string) (*Job, error) {
 	return c.job(ctx, "POST", at("dead-letter", id, "retry"), empty)
 }
 
 // DiscardDeadLetterJob: Deletes a dead letter. It cannot be brought back.
+//
+//   - id: The job's id.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) DiscardDeadLetterJob(ctx context.Context, id string) error {
 	return c.ask(ctx, "DELETE", at("dead-letter", id), nil, nil)
 }
 
 // RetryDeadLetterJobs: Runs all dead letters again that the filter finds, and returns how many. Without a filter it is
 // all of them.
+//
+//   - filter: Which dead letters.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) RetryDeadLetterJobs(ctx context.Context, filter DeadLetterFilter) (int, error) {
 	var answer struct {
 		Retried int `json:"retried"`
@@ -301,6 +431,10 @@ func (c *Client) RetryDeadLetterJobs(ctx context.Context, filter DeadLetterFilte
 
 // DiscardDeadLetterJobs: Deletes all dead letters that the filter finds, and returns how many. Without a filter it is
 // all of them.
+//
+//   - filter: Which dead letters.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) DiscardDeadLetterJobs(ctx context.Context, filter DeadLetterFilter) (int, error) {
 	var answer struct {
 		Deleted int `json:"deleted"`
@@ -324,17 +458,22 @@ func (c *Client) DeadLetterStats(ctx context.Context) (Obj, error) {
 // ("refused", "waits" or "warning"), "message", the number of "jobs", the first of them as "job_id" and, where there
 // is one, the "command" that helps. "jobs" has the first 20 jobs that meet one. Limits that free themselves as jobs
 // end (full workers, concurrency, rates) are no reason.
+//
 //   - queue: Only jobs of this queue.
 //   - jobType: Only this job type; "email.*" is all types that start with "email.".
 //   - errorType: Only jobs whose last error is of this type.
 //   - since: Only jobs discarded at this time or later.
 //   - until: Only jobs discarded before this time.
 //   - jobs: These jobs instead: their ids with commas between them, 100 at most.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) PreviewDeadLetterJobs(ctx context.Context, queue string, jobType string, errorType string, since time.Time, until time.Time, jobs string) (Obj, error) {
 	return c.object(ctx, "GET", query(at("dead-letter", "preview"), "queue", queue, "type", jobType, "error_type", errorType, "since", moment(since), "until", moment(until), "job_ids", jobs), nil)
 }
 
 // ListCronJobs: All cron entries.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) ListCronJobs(ctx context.Context) ([]CronJob, error) {
 	// Servers have two names for the list.
 	var answer struct {
@@ -349,6 +488,10 @@ func (c *Client) ListCronJobs(ctx context.Context) ([]CronJob, error) {
 }
 
 // GetCronJob: The cron entry of this name.
+//
+//   - name: The name of the entry.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) GetCronJob(ctx context.Context, name string) (*CronJob, error) {
 	var answer struct{ Cron *CronJob }
 	err := c.ask(ctx, "GET", at("cron", name), nil, &answer)
@@ -356,6 +499,11 @@ func (c *Client) GetCronJob(ctx context.Context, name string) (*CronJob, error) 
 }
 
 // EnableCronJob: Enables the cron entry, or disables it. A disabled entry enqueues no jobs.
+//
+//   - name: The name of the entry.
+//   - enabled: Whether the entry enqueues jobs.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) EnableCronJob(ctx context.Context, name string, enabled bool) (*CronJob, error) {
 	var answer struct{ Cron *CronJob }
 	err := c.ask(ctx, "PATCH", at("cron", name), Obj{"enabled": enabled}, &answer)
@@ -365,19 +513,30 @@ func (c *Client) EnableCronJob(ctx context.Context, name string, enabled bool) (
 // RunCronJob: Enqueues a job of the cron entry now, whether the entry is enabled or not. Its schedule stays. The
 // overlap policy holds: while the latest job of the entry goes on, "skip" and "enqueue" answer with 409 "conflict",
 // and "cancel_previous" cancels that job.
+//
+//   - name: The name of the entry.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) RunCronJob(ctx context.Context, name string) (*Job, error) {
 	return c.job(ctx, "POST", at("cron", name, "run"), empty)
 }
 
 // UnregisterCronJob: Deletes the cron entry. The jobs that it has enqueued stay.
+//
+//   - name: The name of the entry.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) UnregisterCronJob(ctx context.Context, name string) error {
 	return c.ask(ctx, "DELETE", at("cron", name), nil, nil)
 }
 
 // ListWorkers: The workers that the server knows, with what each of them does.
+//
 //   - state: Only workers in this state.
 //   - page: The number of the page. The first page is 1.
 //   - perPage: The most workers on one page, 1 to 100; 20 without it.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) ListWorkers(ctx context.Context, state string, page int, perPage int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -387,22 +546,37 @@ func (c *Client) ListWorkers(ctx context.Context, state string, page int, perPag
 }
 
 // GetWorker: The worker with this id.
+//
+//   - id: The worker's id.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetWorker(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "workers", id), nil)
 }
 
 // DirectWorker: Tells a worker to take no more jobs ("quiet"), to stop ("terminate"), or to take jobs again
 // ("resume"). The worker hears of it with its next heartbeat.
+//
+//   - id: The worker's id.
+//   - directive: What the worker shall do. One of quiet, terminate, resume.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) DirectWorker(ctx context.Context, id string, directive string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "workers", id, directive), empty)
 }
 
 // RemoveWorker: Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
+//
+//   - id: The worker's id.
+//
+// A refusal is [ErrConflict] or [ErrNotFound] for errors.Is.
 func (c *Client) RemoveWorker(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "DELETE", at("admin", "workers", id), nil)
 }
 
 // Health: Whether the server works, with its version, its store and how long it has run.
+//
+// A refusal is [ErrAPI] for errors.Is.
 func (c *Client) Health(ctx context.Context) (Obj, error) {
 	return c.object(ctx, "GET", at("health"), nil)
 }
@@ -418,10 +592,13 @@ func (c *Client) ServerStats(ctx context.Context) (Obj, error) {
 }
 
 // StatsHistory: Throughput and latency over time, oldest first. Periods in which nothing ran are left out.
+//
 //   - period: The length of each period; "1m" without it. One of 1m, 5m, 1h, 1d.
 //   - queue: Only this queue.
 //   - since: From this time on.
 //   - until: Up to this time.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) StatsHistory(ctx context.Context, period string, queue string, since time.Time, until time.Time) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -435,11 +612,14 @@ func (c *Client) StatsHistory(ctx context.Context, period string, queue string, 
 // taken), "latency_ms" and "wait_ms" with "p50", "p95" and "p99". In a minute and in an hour 200 types are told apart;
 // the others are the type "_other". Figures are kept by minutes for two hours and by hours for 30 days, so an earlier
 // "since" counts from the beginning of its hour.
+//
 //   - since: From this time on; an hour ago without it.
 //   - until: Up to this time, at most 7 days later; now without it.
 //   - sort: What comes first, the largest: "processed" (the default), "enqueued", "failed", "discarded", "busy",
 //     "latency" or "wait".
 //   - limit: The most types in the answer, 1 to 200; 50 without it.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) TypeStats(ctx context.Context, since time.Time, until time.Time, sort string, limit int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -454,8 +634,12 @@ func (c *Client) Maintenance(ctx context.Context) (Obj, error) {
 }
 
 // SetMaintenance: Begins or ends maintenance. During it jobs are accepted, and none is handed out.
+//
+//   - enabled: Whether the server is in maintenance.
 //   - reason: Why, for those who ask.
 //   - estimatedDuration: How long it will take, such as "PT30M".
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) SetMaintenance(ctx context.Context, enabled bool, reason string, estimatedDuration time.Duration) (Obj, error) {
 	body := Obj{"enabled": enabled}
 	if reason != "" {
@@ -494,7 +678,13 @@ func (c *Client) ListSchemas(ctx context.Context) ([]Obj, error) {
 // "mode" "strict" jobs that do not match are refused, with "warn", the default, they are accepted with warnings, with
 // "off" they are not compared. Within a major version, a schema that refuses what the version before accepted is
 // refused itself.
+//
+//   - jobType: The job type.
+//   - version: The version: "2", "2.1" or "2.1.0".
+//   - schema: A JSON Schema, draft 2020-12, for the array of arguments.
 //   - mode: What happens to jobs that do not match. One of strict, warn, off.
+//
+// A refusal is [ErrConflict] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) RegisterSchema(ctx context.Context, jobType string, version string, schema Obj, mode string) (Obj, error) {
 	body := Obj{"job_type": jobType, "version": version, "schema": schema}
 	if mode != "" {
@@ -508,6 +698,10 @@ func (c *Client) RegisterSchema(ctx context.Context, jobType string, version str
 }
 
 // GetSchema: The schema of the highest version of a job type.
+//
+//   - jobType: The job type, or the URI of a schema.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetSchema(ctx context.Context, jobType string) (Obj, error) {
 	var answer struct {
 		Schema Obj `json:"schema"`
@@ -517,6 +711,11 @@ func (c *Client) GetSchema(ctx context.Context, jobType string) (Obj, error) {
 }
 
 // GetSchemaVersion: The schema of a version of a job type.
+//
+//   - jobType: The job type.
+//   - version: The version.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetSchemaVersion(ctx context.Context, jobType string, version string) (Obj, error) {
 	var answer struct {
 		Schema Obj `json:"schema"`
@@ -526,6 +725,10 @@ func (c *Client) GetSchemaVersion(ctx context.Context, jobType string, version s
 }
 
 // ListSchemaVersions: The versions of a job type, highest first.
+//
+//   - jobType: The job type.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) ListSchemaVersions(ctx context.Context, jobType string) ([]Obj, error) {
 	var answer struct {
 		Versions []Obj `json:"versions"`
@@ -536,6 +739,12 @@ func (c *Client) ListSchemaVersions(ctx context.Context, jobType string) ([]Obj,
 
 // SetSchemaMode: Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at
 // again.
+//
+//   - jobType: The job type.
+//   - version: The version.
+//   - mode: "strict", "warn" or "off". One of strict, warn, off.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) SetSchemaMode(ctx context.Context, jobType string, version string, mode string) (Obj, error) {
 	var answer struct {
 		Schema Obj `json:"schema"`
@@ -545,13 +754,21 @@ func (c *Client) SetSchemaMode(ctx context.Context, jobType string, version stri
 }
 
 // DeleteSchema: Deletes a version. Jobs that were stored under it stay.
+//
+//   - jobType: The job type.
+//   - version: The version.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) DeleteSchema(ctx context.Context, jobType string, version string) error {
 	return c.ask(ctx, "DELETE", at("schemas", jobType, version), nil, nil)
 }
 
 // ListTrains: The trains that have jobs, in the order of their ids, or only those in one state; the one that was held
 // first comes first.
+//
 //   - state: Only trains in this state: "running", "draining" or "held".
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) ListTrains(ctx context.Context, state string) ([]Obj, error) {
 	var answer struct {
 		Trains []Obj `json:"trains"`
@@ -562,12 +779,20 @@ func (c *Client) ListTrains(ctx context.Context, state string) ([]Obj, error) {
 
 // GetTrain: A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which
 // they run.
+//
+//   - id: The id of the train.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) GetTrain(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("trains", id), nil)
 }
 
 // AdvanceTrain: Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
+//
+//   - id: The id of the train.
 //   - jobId: Only if this job is the locomotive.
+//
+// A refusal is [ErrConflict] or [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) AdvanceTrain(ctx context.Context, id string, jobId string) (Obj, error) {
 	body := Obj{"confirm": true}
 	if jobId != "" {
@@ -577,13 +802,20 @@ func (c *Client) AdvanceTrain(ctx context.Context, id string, jobId string) (Obj
 }
 
 // HoldTrain: Holds a train: a job of it that runs may end, and no further one starts until [Client.AdvanceTrain].
+//
+//   - id: The id of the train.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) HoldTrain(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("trains", id, "hold"), empty)
 }
 
 // ListTenants: The tenants of the server by id, with the number of their jobs and their limits.
+//
 //   - page: The page, from 1.
 //   - perPage: The most tenants on the page, 1 to 100; 20 without it.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) ListTenants(ctx context.Context, page int, perPage int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -593,18 +825,30 @@ func (c *Client) ListTenants(ctx context.Context, page int, perPage int) ([]Obj,
 }
 
 // GetTenant: A tenant with its status, its limits and the number of its jobs by state.
+//
+//   - id: The id of the tenant.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetTenant(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "tenants", id), nil)
 }
 
 // PutTenant: Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
+//
+//   - id: The id of the tenant.
 //   - changes: Its members: "name" (for people), "limits" (as in "PUT /admin/tenants/{id}/limits"),
 //     "fairness_weight" (which leaves the other limits as they are) and "status" ("active" or "suspended").
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) PutTenant(ctx context.Context, id string, changes Obj) (Obj, error) {
 	return c.object(ctx, "PUT", at("admin", "tenants", id), orEmpty(changes))
 }
 
 // DeleteTenant: Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
+//
+//   - id: The id of the tenant.
+//
+// A refusal is [ErrConflict] or [ErrNotFound] for errors.Is.
 func (c *Client) DeleteTenant(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "DELETE", at("admin", "tenants", id), nil)
 }
@@ -612,35 +856,55 @@ func (c *Client) DeleteTenant(ctx context.Context, id string) (Obj, error) {
 // SetTenantLimits: Sets what a tenant may use: "max_concurrency", "max_enqueue_rate", "max_queue_depth" and
 // "max_scheduled"; and "fairness_weight", its weight in shared queues. What the body leaves out is not limited any
 // more. Jobs that have more than the new limits allow stay.
+//
+//   - id: The id of the tenant.
 //   - limits: Its members: "max_concurrency" (jobs that are active at a time), "max_enqueue_rate" ("limit" jobs in
 //     each "period", an ISO 8601 duration), "max_queue_depth" (jobs that wait, in all queues together),
 //     "max_scheduled", and "fairness_weight" (jobs that it gets while a tenant of weight 1 gets one, in queues that
 //     tenants share: 1 to 1,000); and "reason", a text for the log of the server.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) SetTenantLimits(ctx context.Context, id string, limits Obj) (Obj, error) {
 	return c.object(ctx, "PUT", at("admin", "tenants", id, "limits"), orEmpty(limits))
 }
 
 // SuspendTenant: Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go
 // on.
+//
+//   - id: The id of the tenant.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) SuspendTenant(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "tenants", id, "suspend"), empty)
 }
 
 // ResumeTenant: Ends the suspension of a tenant: its jobs are taken and handed out again.
+//
+//   - id: The id of the tenant.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) ResumeTenant(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "tenants", id, "resume"), empty)
 }
 
 // TenantStats: What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
+//
+//   - id: The id of the tenant, or "_default".
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) TenantStats(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "tenants", id, "stats"), nil)
 }
 
 // TenantJobs: The jobs of a tenant, newest first; with the filters of "GET /admin/jobs".
+//
+//   - id: The id of the tenant, or "_default".
 //   - queue: Only this queue.
 //   - state: Only this state.
 //   - page: The page, from 1.
 //   - perPage: The most jobs on the page, 1 to 100; 20 without it.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) TenantJobs(ctx context.Context, id string, queue string, state string, page int, perPage int) (*JobPage, error) {
 	answer, err := askFor[struct {
 		Items      []Job
@@ -658,6 +922,7 @@ func (c *Client) TenantJobs(ctx context.Context, id string, queue string, state 
 // "queue_depth", "active", "error_rate", and jobs per minute; a signal has "signal" ("queue_depth_ratio",
 // "enqueue_rate_ratio", "active_job_ratio" or "error_rate"), "value", "compared_with", "ratio" (null where the others
 // have none) and "threshold". The default tenant is left out. Nothing is read of jobs.
+//
 //   - depthFactor: The signal is more waiting jobs than so many times the median of the others; 10 without it.
 //   - rateFactor: The signal is more jobs enqueued lately than so many times the average of the others; 5 without
 //     it.
@@ -667,6 +932,8 @@ func (c *Client) TenantJobs(ctx context.Context, id string, queue string, state 
 //   - minJobs: With fewer jobs that wait or were enqueued lately there is no signal, nor with fewer than a tenth of
 //     it that are active or failed; 100 without it.
 //   - limit: The most tenants in the answer, 1 to 1,000; 100 without it.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) NoisyTenants(ctx context.Context, depthFactor int, rateFactor int, activePercent int, errorFactor int, minJobs int, limit int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -690,6 +957,12 @@ func (c *Client) ListWebhooks(ctx context.Context) ([]Obj, error) {
 // secret. Events that happen from then on become deliveries, which are sent until the endpoint answers with 2xx: eight
 // attempts within 41 hours. "filter" is an object with "queues" and "job_types". The URL must begin with https:// and
 // lead to a public address, unless the server allows others.
+//
+//   - subscription: Its members: "url" and "events" (such as "job.completed", "job.*" or "*"); if wanted "secret" (8
+//     to 255 characters; without it the server makes one), "filter", "metadata" (an object of at most 4096 bytes),
+//     "active" and "format" ("ojs", "cloudevents" or "cloudevents-binary").
+//
+// A refusal is [ErrConflict] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) CreateWebhook(ctx context.Context, subscription Obj) (Obj, error) {
 	var answer struct {
 		Subscription Obj `json:"subscription"`
@@ -700,6 +973,10 @@ func (c *Client) CreateWebhook(ctx context.Context, subscription Obj) (Obj, erro
 
 // GetWebhook: A subscription, without its secret. "dropped" says how many events became no delivery because too many
 // deliveries waited for it; "dropped_since" when the first of them happened, or null.
+//
+//   - id: The id of the subscription, "sub_…".
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetWebhook(ctx context.Context, id string) (Obj, error) {
 	var answer struct {
 		Subscription Obj `json:"subscription"`
@@ -710,6 +987,11 @@ func (c *Client) GetWebhook(ctx context.Context, id string) (Obj, error) {
 
 // UpdateWebhook: Changes a subscription; what is left out stays. Deliveries that wait go to the new URL. A
 // subscription that is not active gets no new deliveries, and those that wait are not sent until it is active again.
+//
+//   - id: The id of the subscription.
+//   - changes: The members that change: "url", "events", "active", "filter", "metadata", "format".
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) UpdateWebhook(ctx context.Context, id string, changes Obj) (Obj, error) {
 	var answer struct {
 		Subscription Obj `json:"subscription"`
@@ -719,18 +1001,30 @@ func (c *Client) UpdateWebhook(ctx context.Context, id string, changes Obj) (Obj
 }
 
 // DeleteWebhook: Deletes a subscription and its deliveries: nothing more is sent to it.
+//
+//   - id: The id of the subscription.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) DeleteWebhook(ctx context.Context, id string) error {
 	return c.ask(ctx, "DELETE", at("webhooks", "subscriptions", id), nil, nil)
 }
 
 // TestWebhook: Sends an event "webhook.test" now, once, and answers with what the endpoint said: "success",
 // "status_code", "response_time_ms", "response_body".
+//
+//   - id: The id of the subscription.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) TestWebhook(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("webhooks", "subscriptions", id, "test"), empty)
 }
 
 // RotateWebhookSecret: Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer
 // has the new one.
+//
+//   - id: The id of the subscription.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) RotateWebhookSecret(ctx context.Context, id string) (Obj, error) {
 	var answer struct {
 		Subscription Obj `json:"subscription"`
@@ -741,9 +1035,12 @@ func (c *Client) RotateWebhookSecret(ctx context.Context, id string) (Obj, error
 
 // ListWebhookDeliveries: Deliveries, the newest first, without the events that they carry. Delivered ones are kept for
 // a day, dead ones for 30 days. "total" counts at most 10000.
+//
 //   - subscriptionId: Only of this subscription.
 //   - status: Only in this state. One of pending, sending, delivered, dead.
 //   - limit: The most deliveries in the answer, 1 to 200.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) ListWebhookDeliveries(ctx context.Context, subscriptionId string, status string, limit int) ([]Obj, error) {
 	var answer struct {
 		Deliveries []Obj `json:"deliveries"`
@@ -753,6 +1050,10 @@ func (c *Client) ListWebhookDeliveries(ctx context.Context, subscriptionId strin
 }
 
 // GetWebhookDelivery: A delivery with its event, and how its latest attempt ended.
+//
+//   - id: The id of the delivery, "del_…".
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetWebhookDelivery(ctx context.Context, id string) (Obj, error) {
 	var answer struct {
 		Delivery Obj `json:"delivery"`
@@ -763,6 +1064,10 @@ func (c *Client) GetWebhookDelivery(ctx context.Context, id string) (Obj, error)
 
 // RetryWebhookDelivery: Sends a delivery again now, with the same id and the attempts of a new one. It may be dead,
 // delivered or waiting.
+//
+//   - id: The id of the delivery.
+//
+// A refusal is [ErrConflict] or [ErrNotFound] for errors.Is.
 func (c *Client) RetryWebhookDelivery(ctx context.Context, id string) (Obj, error) {
 	var answer struct {
 		Delivery Obj `json:"delivery"`
@@ -773,6 +1078,10 @@ func (c *Client) RetryWebhookDelivery(ctx context.Context, id string) (Obj, erro
 
 // GetProgress: How far the latest attempt of a job has come: "progress" from 0 to 1, "data", "message" and
 // "updated_at", which are null when nothing was reported.
+//
+//   - id: The job's id.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetProgress(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("jobs", id, "progress"), nil)
 }
@@ -780,6 +1089,10 @@ func (c *Client) GetProgress(ctx context.Context, id string) (Obj, error) {
 // GetWorkflowProgress: How far a workflow has come: "progress" from 0 to 1, and the progress of each of its "steps".
 // Of a chain it is the completed steps and the fraction of the current one, of a group the mean of its steps, of a
 // batch the share of its jobs that have ended.
+//
+//   - id: The workflow's id.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetWorkflowProgress(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("workflows", id, "progress"), nil)
 }
@@ -788,16 +1101,30 @@ func (c *Client) GetWorkflowProgress(ctx context.Context, id string) (Obj, error
 // answered, and the next attempt of the job is delivered with it. The handler of a job saves its own checkpoint, under
 // its lease. This method is for other programs, which have no lease: it is refused while a worker with lease tokens
 // holds the job, and when the job has ended.
+//
+//   - id: The job's id.
+//   - state: JSON of at most 1 MiB.
+//
+// A refusal is [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] or [ErrPayloadTooLarge] or
+// [ErrInvalidRequest] for errors.Is.
 func (c *Client) SaveCheckpoint(ctx context.Context, id string, state Obj) (Obj, error) {
 	return c.object(ctx, "PUT", at("jobs", id, "checkpoint"), Obj{"state": state})
 }
 
 // GetCheckpoint: The checkpoint of a job: "state", "sequence" and "created_at". It can be read as long as the job.
+//
+//   - id: The job's id.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetCheckpoint(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("jobs", id, "checkpoint"), nil)
 }
 
 // DeleteCheckpoint: Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+//
+//   - id: The job's id.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) DeleteCheckpoint(ctx context.Context, id string) error {
 	return c.ask(ctx, "DELETE", at("jobs", id, "checkpoint"), nil, nil)
 }
@@ -816,6 +1143,12 @@ func (c *Client) ListPushEndpoints(ctx context.Context) ([]Obj, error) {
 // CreatePushEndpoint: Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this
 // answer has the secret. A job is active under a lease before it is sent, and the answer settles it. The address must
 // begin with https:// and be public, unless the server allows others.
+//
+//   - endpoint: Its members: "endpoint" (the URL, or "sqs:" and the URL of a queue of Amazon SQS) and "job_types"
+//     ("*" stands for any characters); if wanted "queues", "config" ("max_concurrency", "timeout_ms",
+//     "signing_secret", "weight", "retry_429"), "routing", "provider" and "active".
+//
+// A refusal is [ErrConflict] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) CreatePushEndpoint(ctx context.Context, endpoint Obj) (Obj, error) {
 	var answer struct {
 		PushEndpoint Obj `json:"push_endpoint"`
@@ -825,6 +1158,10 @@ func (c *Client) CreatePushEndpoint(ctx context.Context, endpoint Obj) (Obj, err
 }
 
 // GetPushEndpoint: An endpoint, without its secret.
+//
+//   - id: The id of the endpoint, "push_…".
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetPushEndpoint(ctx context.Context, id string) (Obj, error) {
 	var answer struct {
 		PushEndpoint Obj `json:"push_endpoint"`
@@ -835,6 +1172,12 @@ func (c *Client) GetPushEndpoint(ctx context.Context, id string) (Obj, error) {
 
 // UpdatePushEndpoint: Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent
 // jobs again. With "active" false it is sent nothing; its jobs stay available for workers that fetch.
+//
+//   - id: The id of the endpoint.
+//   - changes: The members that change: "endpoint", "job_types", "queues", "config", "routing", "provider",
+//     "active".
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) UpdatePushEndpoint(ctx context.Context, id string, changes Obj) (Obj, error) {
 	var answer struct {
 		PushEndpoint Obj `json:"push_endpoint"`
@@ -844,18 +1187,30 @@ func (c *Client) UpdatePushEndpoint(ctx context.Context, id string, changes Obj)
 }
 
 // DeletePushEndpoint: Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
+//
+//   - id: The id of the endpoint.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) DeletePushEndpoint(ctx context.Context, id string) error {
 	return c.ask(ctx, "DELETE", at("push", "endpoints", id), nil, nil)
 }
 
 // TestPushEndpoint: Sends a job of the type "push.test" now, once, and explains the answer: "success", "outcome",
 // "explanation", "status_code", "response_time_ms", "response_body".
+//
+//   - id: The id of the endpoint.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) TestPushEndpoint(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("push", "endpoints", id, "test"), empty)
 }
 
 // RotatePushSecret: Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has
 // the new one.
+//
+//   - id: The id of the endpoint.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) RotatePushSecret(ctx context.Context, id string) (Obj, error) {
 	var answer struct {
 		PushEndpoint Obj `json:"push_endpoint"`
@@ -868,8 +1223,12 @@ func (c *Client) RotatePushSecret(ctx context.Context, id string) (Obj, error) {
 // error. It is read from the job and from the event log, so it is there for as long as the job. "fingerprint" of a
 // failed attempt is the same for errors that differ only in numbers, ids and quoted text. The history of a job has at
 // most the newest 50 failures.
+//
+//   - id: The job's id.
 //   - limit: The most events in the answer, 1 to 1,000; 50 without it.
 //   - cursor: The "next_cursor" of the page before.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) GetHistory(ctx context.Context, id string, limit int, cursor string) (Obj, error) {
 	return c.object(ctx, "GET", query(at("jobs", id, "history"), "limit", positiveText(limit), "cursor", cursor), nil)
 }
@@ -877,12 +1236,20 @@ func (c *Client) GetHistory(ctx context.Context, id string, limit int, cursor st
 // GetLineage: The workflow that a job is part of, with all its steps as a "tree"; a job without a workflow is a tree
 // of its own. "root_id" is the outermost workflow. "parent_id" and "root_id" of a job without a workflow are what its
 // client has sent under these names. A tree has at most 1,000 nodes; "truncated" says that there are more.
+//
+//   - id: The job's id.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetLineage(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("jobs", id, "lineage"), nil)
 }
 
 // DeleteHistory: Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is.
 // The errors and the result of the job are parts of the job: they go when the job is deleted.
+//
+//   - id: The job's id.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) DeleteHistory(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "DELETE", at("jobs", id, "history"), nil)
 }
@@ -891,10 +1258,13 @@ func (c *Client) DeleteHistory(ctx context.Context, id string) (Obj, error) {
 // durations, the oldest first. Periods in which nothing happened are left out. Figures are kept for a day by minutes
 // and for a month by hours. Durations come from classes, so they are off by 10 % at most. Figures are kept by queue,
 // not by job type: "job_types" is answered with 501.
+//
 //   - since: From this time on; without it an hour, a day or a month back.
 //   - before: Before this time.
 //   - queues: Only events of jobs of these queues, with commas between them.
 //   - groupBy: The length of each period; "hour" without it. One of minute, hour, day.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) HistoryStats(ctx context.Context, since time.Time, before time.Time, queues string, groupBy string) ([]Obj, error) {
 	var answer struct {
 		Buckets []Obj `json:"buckets"`
@@ -908,6 +1278,7 @@ func (c *Client) HistoryStats(ctx context.Context, since time.Time, before time.
 // "first_seen_at", "last_seen_at", "queues", "types" and "job_ids", the newest jobs of each queue and type, 50 at
 // most. The server keeps the 2,000 groups of a queue and type that failed last, for 30 days after their last failure.
 // Failures of the last five seconds before a crash may be missing.
+//
 //   - queue: Only failures of jobs of this queue.
 //   - jobType: Only this job type; "email.*" is all types that start with "email.".
 //   - errorType: Only errors of this type.
@@ -916,6 +1287,8 @@ func (c *Client) HistoryStats(ctx context.Context, since time.Time, before time.
 //   - sort: What comes first: "last_seen_at" (the default), "first_seen_at" or "count", the latest or the largest.
 //   - page: The page, from 1.
 //   - perPage: The most groups on the page, 1 to 100; 20 without it.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) ListErrorGroups(ctx context.Context, queue string, jobType string, errorType string, tenant string, since time.Time, sort string, page int, perPage int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -926,9 +1299,13 @@ func (c *Client) ListErrorGroups(ctx context.Context, queue string, jobType stri
 
 // GetErrorGroup: One group of errors, with its "places" (the failures by queue and type) and those of its "jobs" that
 // there still are.
+//
+//   - fingerprint: The fingerprint, as the history of a job has it.
 //   - queue: Only failures of jobs of this queue.
 //   - jobType: Only this job type.
 //   - tenant: Only failures of jobs of this tenant.
+//
+// A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) GetErrorGroup(ctx context.Context, fingerprint string, queue string, jobType string, tenant string) (Obj, error) {
 	return c.object(ctx, "GET", query(at("admin", "errors", fingerprint), "queue", queue, "type", jobType, "tenant", tenant), nil)
 }
@@ -940,8 +1317,15 @@ func (c *Client) GetErrorGroup(ctx context.Context, fingerprint string, queue st
 // changed: the answer has "matched", the number of jobs ("relation" is "eq", "about" or "gte"; at most 50,000 rows are
 // looked at), the numbers by state, queue and type, and a "sample". To delete needs the permission to administer. At
 // most 100 operations of a tenant, and 100 of operators, may be under way.
+//
+//   - action: "retry", "cancel" or "delete".
+//   - filter: Which jobs: "queue", "type", "state" (one or a list), "since", "until", "priority", "meta",
+//     "error_type" (of the latest error), "dead_letters" (true: only dead letters) and "q" (a search, as lists of
+//     jobs have it). An empty one means all that the action can reach.
 //   - reason: Why, at most 500 characters; it is kept with the operation.
 //   - dryRun: Say what would be found, and change nothing.
+//
+// A refusal is [ErrAPI] or [ErrConflict] or [ErrInvalidRequest] for errors.Is.
 func (c *Client) StartBulkOperation(ctx context.Context, action string, filter Obj, reason string, dryRun bool) (Obj, error) {
 	body := Obj{"action": action, "filter": filter, "confirm": true}
 	if reason != "" {
@@ -955,9 +1339,12 @@ func (c *Client) StartBulkOperation(ctx context.Context, action string, filter O
 
 // ListBulkOperations: Bulk operations, the newest first. They are kept for 30 days after their end, and the last 1,000
 // of them.
+//
 //   - state: Only those in this state: "running", "paused", "completed", "cancelled" or "failed".
 //   - cursor: Only those before this one: the id of the last one on the page before.
 //   - perPage: The most on the page, 1 to 100; 20 without it.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) ListBulkOperations(ctx context.Context, state string, cursor string, perPage int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -970,22 +1357,38 @@ func (c *Client) ListBulkOperations(ctx context.Context, state string, cursor st
 // and why. "counts" has "seen", "changed" and "refused"; "refusals" has "count", the first "job_id" and its "message"
 // for each "reason"; "progress" has the number of jobs that is "expected" and the "fraction" that is done, where it
 // can be said.
+//
+//   - id: The id of the operation.
 //   - waitMs: Answer as soon as it does not run any more, at the latest after so many milliseconds: 60,000 at most.
+//
+// A refusal is [ErrNotFound] for errors.Is.
 func (c *Client) GetBulkOperation(ctx context.Context, id string, waitMs int) (Obj, error) {
 	return c.object(ctx, "GET", query(at("admin", "bulk", id), "wait_ms", positiveText(waitMs)), nil)
 }
 
 // PauseBulkOperation: Stops a bulk operation until it is resumed. The slice that is under way is finished.
+//
+//   - id: The id of the operation.
+//
+// A refusal is [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 func (c *Client) PauseBulkOperation(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "bulk", id, "pause"), empty)
 }
 
 // ResumeBulkOperation: Goes on with a bulk operation that was paused, or that has failed, where it stopped.
+//
+//   - id: The id of the operation.
+//
+// A refusal is [ErrAPI] or [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 func (c *Client) ResumeBulkOperation(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "bulk", id, "resume"), empty)
 }
 
 // CancelBulkOperation: Ends a bulk operation for good. Jobs that it has changed stay changed.
+//
+//   - id: The id of the operation.
+//
+// A refusal is [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 func (c *Client) CancelBulkOperation(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "bulk", id, "cancel"), empty)
 }
@@ -997,9 +1400,12 @@ func (c *Client) CancelBulkOperation(ctx context.Context, id string) (Obj, error
 // "parked" (rows that the server has refused for good), "sent" since its start, "sent_per_minute", "error" (what holds
 // it up), "first_heartbeat_at" and "last_heartbeat_at". "summary" counts the relays by state. A relay that stops is
 // forgotten at once, a silent one after 15 minutes. At most 200 of a tenant are kept, and 1,000 in all.
+//
 //   - state: Only relays in this state: "running", "stuck" or "silent".
 //   - page: The page, from 1.
 //   - perPage: The most relays on the page, 1 to 100; 20 without it.
+//
+// A refusal is [ErrInvalidRequest] for errors.Is.
 func (c *Client) ListRelays(ctx context.Context, state string, page int, perPage int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`

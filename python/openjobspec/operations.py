@@ -52,7 +52,7 @@ class Operations(ABC):
         * ``meta``: Only jobs whose metadata has these members.
         * ``atomic``: All of the jobs, or none.
 
-        Raises PayloadTooLargeError, InvalidRequestError.
+        Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -97,7 +97,7 @@ class Operations(ABC):
         * ``meta``: Only jobs whose metadata has these members.
         * ``atomic``: All of the jobs, or none.
 
-        Raises PayloadTooLargeError, InvalidRequestError.
+        Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
         """
         target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta).to_dict()
         return self._run(Call(
@@ -135,7 +135,14 @@ class Operations(ABC):
         * ``meta``: Only jobs whose metadata has these members.
         * ``atomic``: All of the jobs, or none.
 
-        Raises PayloadTooLargeError, InvalidRequestError.
+        Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send", "ada@example.com")
+        ...     _ = client.cancel_job(job.id)
+        ...     client.bulk_delete([job.id]).succeeded
+        1
         """
         target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta).to_dict()
         return self._run(Call(
@@ -151,7 +158,16 @@ class Operations(ABC):
     ) -> Job:
         """The job with this id.
 
+        * ``job_id``: The job's id.
+
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send", "ada@example.com")
+        ...     job = client.get_job(job.id)
+        ...     job.args, job.state
+        (['ada@example.com'], 'available')
         """
         return self._run(Call(
             "GET",
@@ -171,7 +187,15 @@ class Operations(ABC):
         job that runs, has ended, or is handed out by the next fetch has no reasons. The answer reads a bounded
         number of rows, however many jobs there are.
 
+        * ``job_id``: The job's id.
+
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send", delay=3600)
+        ...     [reason["code"] for reason in client.explain_job(job.id)["reasons"]]
+        ['scheduled']
         """
         return self._run(Call(
             "GET",
@@ -215,7 +239,7 @@ class Operations(ABC):
         * ``page``: The number of the page. The first page is 1.
         * ``per_page``: The most jobs on one page, 1 to 100.
 
-        Raises InvalidRequestError.
+        Raises JobNotFoundError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -238,7 +262,15 @@ class Operations(ABC):
     ) -> Job:
         """Cancels the job. A worker that runs it is told to stop.
 
+        * ``job_id``: The job's id.
+
         Raises InvalidStateTransitionError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send", "ada@example.com")
+        ...     client.cancel_job(job.id).state
+        'cancelled'
         """
         return self._run(Call(
             "DELETE",
@@ -254,9 +286,16 @@ class Operations(ABC):
     ) -> Job:
         """Changes the priority of a job that waits.
 
+        * ``job_id``: The job's id.
         * ``priority``: The new priority. Higher runs earlier.
 
-        Raises InvalidStateTransitionError, JobNotFoundError.
+        Raises InvalidStateTransitionError, JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send", "ada@example.com")
+        ...     client.set_priority(job.id, 5).priority
+        5
         """
         return self._run(Call(
             "PATCH",
@@ -270,6 +309,8 @@ class Operations(ABC):
         job_id: str,
     ) -> Job:
         """Makes a job available that was enqueued as pending.
+
+        * ``job_id``: The job's id.
 
         Raises InvalidStateTransitionError, JobNotFoundError.
         """
@@ -285,6 +326,8 @@ class Operations(ABC):
         job_id: str,
     ) -> Job:
         """Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
+
+        * ``job_id``: The job's id.
 
         Raises InvalidStateTransitionError, JobNotFoundError.
         """
@@ -304,7 +347,9 @@ class Operations(ABC):
         The request is refused with status 408 while the job has not ended, and with 410 when its result is no
         longer kept.
 
-        Raises OJSAPIError, JobNotFoundError.
+        * ``job_id``: The job's id.
+
+        Raises OJSAPIError, JobNotFoundError, InvalidRequestError.
         """
         return self._run(Call(
             "GET",
@@ -325,7 +370,7 @@ class Operations(ABC):
 
         * ``job_ids``: The ids of the jobs.
 
-        Raises PayloadTooLargeError.
+        Raises PayloadTooLargeError, InvalidRequestError.
         """
         return self._run(Call(
             "POST",
@@ -340,7 +385,15 @@ class Operations(ABC):
     ) -> WorkflowStatus:
         """The state of the workflow and of its steps.
 
+        * ``workflow_id``: The workflow's id.
+
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     etl = client.workflow(openjobspec.chain("data.fetch", "data.load"))
+        ...     client.get_workflow(etl.id).state
+        'running'
         """
         return self._run(Call(
             "GET",
@@ -355,7 +408,15 @@ class Operations(ABC):
     ) -> WorkflowStatus:
         """Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
 
+        * ``workflow_id``: The workflow's id.
+
         Raises InvalidStateTransitionError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     etl = client.workflow(openjobspec.chain("data.fetch", "data.load"))
+        ...     client.cancel_workflow(etl.id).state
+        'cancelled'
         """
         return self._run(Call(
             "DELETE",
@@ -380,6 +441,12 @@ class Operations(ABC):
         * ``per_page``: The most workflows on one page, 1 to 100; 20 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     etl = client.workflow(openjobspec.chain("data.fetch", "data.load"))
+        ...     [workflow["steps_total"] for workflow in client.list_workflows(state="running")]
+        [2]
         """
         ops.from_one(page=page, per_page=per_page)
         return self._run(Call(
@@ -391,6 +458,12 @@ class Operations(ABC):
 
     def list_queues(self) -> list[dict[str, Any]]:
         """All queues with their status.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("report.build", queue="reports")
+        ...     [queue["name"] for queue in client.list_queues()]
+        ['default', 'reports']
         """
         return self._run(Call(
             "GET",
@@ -404,6 +477,14 @@ class Operations(ABC):
         name: str,
     ) -> dict[str, Any]:
         """How many jobs of the queue are in which state.
+
+        * ``name``: The name of the queue.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("report.build", queue="reports")
+        ...     client.queue_stats("reports")["available"]
+        1
         """
         return self._run(Call(
             "GET",
@@ -418,6 +499,13 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Stops handing out jobs of the queue until :meth:`resume_queue`. Jobs can still be enqueued. A queue that
         does not exist is made, paused: the protocol answers 200 for every name. ``ojs queues pause`` asks first.
+
+        * ``name``: The name of the queue.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.pause_queue("reports")["status"]
+        'paused'
         """
         return self._run(Call(
             "POST",
@@ -431,6 +519,14 @@ class Operations(ABC):
         name: str,
     ) -> dict[str, Any]:
         """Hands out jobs of the queue again, and accepts new ones.
+
+        * ``name``: The name of the queue.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.pause_queue("reports")
+        ...     client.resume_queue("reports")["status"]
+        'active'
         """
         return self._run(Call(
             "POST",
@@ -472,7 +568,15 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """A queue with its settings and counts.
 
+        * ``name``: The name of the queue.
+
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("report.build", queue="reports")
+        ...     client.get_queue("reports")["counts"]["available"]
+        1
         """
         return self._run(Call(
             "GET",
@@ -490,10 +594,17 @@ class Operations(ABC):
         """Changes the settings that are named and leaves the others. A setting of null goes back to the template, the
         queue ``_default``.
 
+        * ``name``: The name of the queue.
         * ``config``: The settings, by their names on the wire.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.create_queue("mail", concurrency=20)
+        ...     client.configure_queue("mail", concurrency=None, max_size=1000)["config"]
+        {'max_size': 1000}
         """
         return self._run(Call(
             "PUT",
@@ -511,11 +622,18 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Deletes the queue. A queue that holds jobs is deleted only if they may be discarded or moved.
 
+        * ``name``: The name of the queue.
         * ``strategy``: What happens to the jobs of the queue. It is ``reject``, ``discard`` or ``move``. Without
           it: ``reject``.
         * ``target_queue``: Where the jobs go, for the strategy ``move``.
 
         Raises ConflictError, JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("report.build", queue="reports")
+        ...     client.delete_queue("reports", strategy="discard")["jobs_discarded"]
+        1
         """
         return self._run(Call(
             "DELETE",
@@ -529,6 +647,14 @@ class Operations(ABC):
         name: str,
     ) -> dict[str, Any]:
         """Accepts no more jobs for the queue and hands out those that are in it, until :meth:`resume_queue`.
+
+        * ``name``: The name of the queue.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("report.build", queue="reports")
+        ...     client.drain_queue("reports")["status"]
+        'draining'
         """
         return self._run(Call(
             "POST",
@@ -549,11 +675,18 @@ class Operations(ABC):
 
         Jobs that wait are cancelled first, so that workflows go on. Active jobs are never removed.
 
+        * ``name``: The name of the queue.
         * ``states``: The states of the jobs to remove.
         * ``older_than``: Only jobs older than this: a time, or a length of time before now. A length of time is
           seconds, a timedelta or text.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("report.build", queue="reports")
+        ...     client.purge_queue("reports", ["available"])
+        1
         """
         call = Call(
             "DELETE",
@@ -572,6 +705,8 @@ class Operations(ABC):
         name: str,
     ) -> dict[str, Any]:
         """How the jobs of a queue are shared: by tenant or by key, and with which weights.
+
+        * ``name``: The name of the queue.
 
         Raises JobNotFoundError.
         """
@@ -597,10 +732,16 @@ class Operations(ABC):
         What is left out has its default, and ``enabled`` of ``false`` ends the sharing. The answer is 201 when the
         queue was not shared before.
 
+        * ``name``: The name of the queue. It is made when there is none.
         * ``sharing``: The settings, by their names on the wire.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.set_fairness("mail", weights={"acme": 4})["weights"]
+        {'acme': 4}
         """
         return self._run(Call(
             "PUT",
@@ -615,6 +756,8 @@ class Operations(ABC):
     ) -> None:
         """Ends the sharing of a queue: its jobs are handed out in their order again.
 
+        * ``name``: The name of the queue.
+
         Raises JobNotFoundError.
         """
         return self._run(Call(
@@ -626,6 +769,8 @@ class Operations(ABC):
 
     def list_rate_limits(self) -> list[dict[str, Any]]:
         """The keys that have limits, with how much of each limit is used.
+
+        Raises InvalidRequestError.
         """
         return self._run(Call(
             "GET",
@@ -639,6 +784,8 @@ class Operations(ABC):
         key: str,
     ) -> dict[str, Any]:
         """The limits of a key, with how much of each is used.
+
+        * ``key``: The key.
 
         Raises JobNotFoundError.
         """
@@ -658,6 +805,7 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Gives a key other limits until a time, for example ``concurrency`` 2. Without any limit the override ends.
 
+        * ``key``: The key.
         * ``limits``: The limits, by their names on the wire.
         * ``expires_at``: When the override ends.
 
@@ -704,6 +852,8 @@ class Operations(ABC):
     ) -> Job:
         """The dead letter with this id.
 
+        * ``job_id``: The job's id.
+
         Raises JobNotFoundError.
         """
         return self._run(Call(
@@ -719,7 +869,9 @@ class Operations(ABC):
     ) -> Job:
         """Runs a dead letter again, with all its attempts.
 
-        Raises InvalidStateTransitionError, JobNotFoundError.
+        * ``job_id``: The job's id.
+
+        Raises InvalidStateTransitionError, JobNotFoundError, PayloadTooLargeError, InvalidRequestError.
         """
         return self._run(Call(
             "POST",
@@ -733,6 +885,8 @@ class Operations(ABC):
         job_id: str,
     ) -> None:
         """Deletes a dead letter. It cannot be brought back.
+
+        * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
         """
@@ -801,6 +955,11 @@ class Operations(ABC):
         Where more than 20,000 are kept, the numbers in ``by_error_type`` are those of the newest 20,000:
         ``by_error_type_relation`` is ``gte``. A caller of a tenant gets all numbers so, with ``total_relation`` and
         ``by_queue_relation``.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.dead_letter_stats()["total"]
+        0
         """
         return self._run(Call(
             "GET",
@@ -848,6 +1007,14 @@ class Operations(ABC):
 
     def list_cron(self) -> list[dict[str, Any]]:
         """All cron entries.
+
+        Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_cron("digest", "0 7 * * *", "digest.send")
+        ...     [(cron["name"], cron["expression"]) for cron in client.list_cron()]
+        [('digest', '0 7 * * *')]
         """
         return self._run(Call(
             "GET",
@@ -862,7 +1029,15 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """The cron entry of this name.
 
-        Raises JobNotFoundError.
+        * ``name``: The name of the entry.
+
+        Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_cron("digest", "0 7 * * *", "digest.send")
+        ...     client.get_cron("digest")["enabled"]
+        True
         """
         return self._run(Call(
             "GET",
@@ -878,9 +1053,16 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Enables the cron entry, or disables it. A disabled entry enqueues no jobs.
 
+        * ``name``: The name of the entry.
         * ``enabled``: Whether the entry enqueues jobs.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_cron("digest", "0 7 * * *", "digest.send")
+        ...     client.enable_cron("digest", False)["enabled"]
+        False
         """
         return self._run(Call(
             "PATCH",
@@ -898,7 +1080,15 @@ class Operations(ABC):
         The overlap policy holds: while the latest job of the entry goes on, ``skip`` and ``enqueue`` answer with
         409 ``conflict``, and ``cancel_previous`` cancels that job.
 
+        * ``name``: The name of the entry.
+
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_cron("digest", "0 7 * * *", "digest.send")
+        ...     client.run_cron("digest").type
+        'digest.send'
         """
         return self._run(Call(
             "POST",
@@ -915,7 +1105,16 @@ class Operations(ABC):
     ) -> None:
         """Deletes the cron entry. The jobs that it has enqueued stay.
 
+        * ``name``: The name of the entry.
+
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_cron("digest", "0 7 * * *", "digest.send")
+        ...     client.delete_cron("digest")
+        ...     client.list_cron()
+        []
         """
         return self._run(Call(
             "DELETE",
@@ -938,6 +1137,11 @@ class Operations(ABC):
         * ``per_page``: The most workers on one page, 1 to 100; 20 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.list_workers()
+        []
         """
         ops.from_one(page=page, per_page=per_page)
         return self._run(Call(
@@ -952,6 +1156,8 @@ class Operations(ABC):
         worker_id: str,
     ) -> dict[str, Any]:
         """The worker with this id.
+
+        * ``worker_id``: The worker's id.
 
         Raises JobNotFoundError.
         """
@@ -972,6 +1178,9 @@ class Operations(ABC):
 
         The worker hears of it with its next heartbeat.
 
+        * ``worker_id``: The worker's id.
+        * ``directive``: What the worker shall do. It is ``quiet``, ``terminate`` or ``resume``.
+
         Raises JobNotFoundError, InvalidRequestError.
         """
         return self._run(Call(
@@ -987,6 +1196,8 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
 
+        * ``worker_id``: The worker's id.
+
         Raises ConflictError, JobNotFoundError.
         """
         return self._run(Call(
@@ -1000,6 +1211,11 @@ class Operations(ABC):
         """Whether the server works, with its version, its store and how long it has run.
 
         Raises OJSAPIError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.health()["status"]
+        'ok'
         """
         return self._run(Call(
             "GET",
@@ -1020,6 +1236,12 @@ class Operations(ABC):
 
     def server_stats(self) -> dict[str, Any]:
         """Jobs by state, throughput, latency and workers of the whole server.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("report.build", queue="reports")
+        ...     client.server_stats()["jobs"]["available"]
+        1
         """
         return self._run(Call(
             "GET",
@@ -1107,6 +1329,12 @@ class Operations(ABC):
         * ``estimated_duration``: How long it will take, such as ``PT30M``.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.set_maintenance(True, reason="moving")
+        ...     client.maintenance()["reason"]
+        'moving'
         """
         return self._run(Call(
             "POST",
@@ -1191,7 +1419,15 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """The schema of the highest version of a job type.
 
+        * ``job_type``: The job type, or the URI of a schema.
+
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_schema("email.send", "1.0.0", {"items": {"type": "string"}})
+        ...     client.get_schema("email.send")["version"]
+        '1.0.0'
         """
         return self._run(Call(
             "GET",
@@ -1207,6 +1443,9 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """The schema of a version of a job type.
 
+        * ``job_type``: The job type.
+        * ``version``: The version.
+
         Raises JobNotFoundError.
         """
         return self._run(Call(
@@ -1221,6 +1460,8 @@ class Operations(ABC):
         job_type: str,
     ) -> list[dict[str, Any]]:
         """The versions of a job type, highest first.
+
+        * ``job_type``: The job type.
 
         Raises JobNotFoundError.
         """
@@ -1239,6 +1480,8 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at again.
 
+        * ``job_type``: The job type.
+        * ``version``: The version.
         * ``mode``: ``strict``, ``warn`` or ``off``. It is ``strict``, ``warn`` or ``off``.
 
         Raises JobNotFoundError, InvalidRequestError.
@@ -1256,6 +1499,9 @@ class Operations(ABC):
         version: str,
     ) -> None:
         """Deletes a version. Jobs that were stored under it stay.
+
+        * ``job_type``: The job type.
+        * ``version``: The version.
 
         Raises JobNotFoundError.
         """
@@ -1292,6 +1538,8 @@ class Operations(ABC):
         """A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which
         they run.
 
+        * ``train_id``: The id of the train.
+
         Raises JobNotFoundError, InvalidRequestError.
         """
         return self._run(Call(
@@ -1309,6 +1557,7 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
 
+        * ``train_id``: The id of the train.
         * ``job_id``: Only if this job is the locomotive.
 
         Raises ConflictError, JobNotFoundError, InvalidRequestError.
@@ -1325,6 +1574,8 @@ class Operations(ABC):
         train_id: str,
     ) -> dict[str, Any]:
         """Holds a train: a job of it that runs may end, and no further one starts until :meth:`advance_train`.
+
+        * ``train_id``: The id of the train.
 
         Raises JobNotFoundError.
         """
@@ -1345,6 +1596,8 @@ class Operations(ABC):
 
         * ``page``: The page, from 1.
         * ``per_page``: The most tenants on the page, 1 to 100; 20 without it.
+
+        Raises InvalidRequestError.
         """
         ops.from_one(page=page, per_page=per_page)
         return self._run(Call(
@@ -1359,6 +1612,8 @@ class Operations(ABC):
         tenant_id: str,
     ) -> dict[str, Any]:
         """A tenant with its status, its limits and the number of its jobs by state.
+
+        * ``tenant_id``: The id of the tenant.
 
         Raises JobNotFoundError.
         """
@@ -1377,6 +1632,7 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
 
+        * ``tenant_id``: The id of the tenant.
         * ``changes``: Its members: ``name`` (for people), ``limits`` (as in ``PUT /admin/tenants/{id}/limits``),
           ``fairness_weight`` (which leaves the other limits as they are) and ``status`` (``active`` or
           ``suspended``).
@@ -1396,6 +1652,8 @@ class Operations(ABC):
         tenant_id: str,
     ) -> dict[str, Any]:
         """Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
+
+        * ``tenant_id``: The id of the tenant.
 
         Raises ConflictError, JobNotFoundError.
         """
@@ -1417,6 +1675,7 @@ class Operations(ABC):
 
         What the body leaves out is not limited any more. Jobs that have more than the new limits allow stay.
 
+        * ``tenant_id``: The id of the tenant.
         * ``limits``: Its members: ``max_concurrency`` (jobs that are active at a time), ``max_enqueue_rate``
           (``limit`` jobs in each ``period``, an ISO 8601 duration), ``max_queue_depth`` (jobs that wait, in all
           queues together), ``max_scheduled``, and ``fairness_weight`` (jobs that it gets while a tenant of weight 1
@@ -1438,6 +1697,8 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go on.
 
+        * ``tenant_id``: The id of the tenant.
+
         Raises JobNotFoundError.
         """
         return self._run(Call(
@@ -1453,6 +1714,8 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Ends the suspension of a tenant: its jobs are taken and handed out again.
 
+        * ``tenant_id``: The id of the tenant.
+
         Raises JobNotFoundError.
         """
         return self._run(Call(
@@ -1467,6 +1730,8 @@ class Operations(ABC):
         tenant_id: str,
     ) -> dict[str, Any]:
         """What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
+
+        * ``tenant_id``: The id of the tenant, or ``_default``.
 
         Raises JobNotFoundError.
         """
@@ -1488,6 +1753,7 @@ class Operations(ABC):
     ) -> JobPage:
         """The jobs of a tenant, newest first; with the filters of ``GET /admin/jobs``.
 
+        * ``tenant_id``: The id of the tenant, or ``_default``.
         * ``queue``: Only this queue.
         * ``state``: Only this state.
         * ``page``: The page, from 1.
@@ -1573,6 +1839,12 @@ class Operations(ABC):
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises ConflictError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     webhook = client.create_webhook({"url": "https://example.com/hook", "events": ["job.failed"]})
+        ...     webhook["events"], webhook["secret"][:6]
+        (['job.failed'], 'whsec_')
         """
         return self._run(Call(
             "POST",
@@ -1589,6 +1861,8 @@ class Operations(ABC):
 
         ``dropped`` says how many events became no delivery because too many deliveries waited for it;
         ``dropped_since`` when the first of them happened, or null.
+
+        * ``id``: The id of the subscription, ``sub_…``.
 
         Raises JobNotFoundError.
         """
@@ -1610,6 +1884,7 @@ class Operations(ABC):
         A subscription that is not active gets no new deliveries, and those that wait are not sent until it is
         active again.
 
+        * ``id``: The id of the subscription.
         * ``changes``: The members that change: ``url``, ``events``, ``active``, ``filter``, ``metadata``,
           ``format``.
         * ``settings``: The same settings by name: ``concurrency=20``.
@@ -1629,6 +1904,8 @@ class Operations(ABC):
     ) -> None:
         """Deletes a subscription and its deliveries: nothing more is sent to it.
 
+        * ``id``: The id of the subscription.
+
         Raises JobNotFoundError.
         """
         return self._run(Call(
@@ -1645,6 +1922,8 @@ class Operations(ABC):
         """Sends an event ``webhook.test`` now, once, and answers with what the endpoint said: ``success``,
         ``status_code``, ``response_time_ms``, ``response_body``.
 
+        * ``id``: The id of the subscription.
+
         Raises JobNotFoundError.
         """
         return self._run(Call(
@@ -1660,6 +1939,8 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer has the new
         one.
+
+        * ``id``: The id of the subscription.
 
         Raises JobNotFoundError, InvalidRequestError.
         """
@@ -1700,6 +1981,8 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """A delivery with its event, and how its latest attempt ended.
 
+        * ``id``: The id of the delivery, ``del_…``.
+
         Raises JobNotFoundError.
         """
         return self._run(Call(
@@ -1716,6 +1999,8 @@ class Operations(ABC):
         """Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or
         waiting.
 
+        * ``id``: The id of the delivery.
+
         Raises ConflictError, JobNotFoundError.
         """
         return self._run(Call(
@@ -1731,6 +2016,8 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """How far the latest attempt of a job has come: ``progress`` from 0 to 1, ``data``, ``message`` and
         ``updated_at``, which are null when nothing was reported.
+
+        * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
         """
@@ -1749,6 +2036,8 @@ class Operations(ABC):
 
         Of a chain it is the completed steps and the fraction of the current one, of a group the mean of its steps,
         of a batch the share of its jobs that have ended.
+
+        * ``workflow_id``: The workflow's id.
 
         Raises JobNotFoundError.
         """
@@ -1770,9 +2059,11 @@ class Operations(ABC):
         The handler of a job saves its own checkpoint, under its lease. This method is for other programs, which
         have no lease: it is refused while a worker with lease tokens holds the job, and when the job has ended.
 
+        * ``job_id``: The job's id.
         * ``state``: JSON of at most 1 MiB.
 
-        Raises ConflictError, JobNotFoundError, PayloadTooLargeError, InvalidRequestError.
+        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError, PayloadTooLargeError,
+        InvalidRequestError.
         """
         return self._run(Call(
             "PUT",
@@ -1786,6 +2077,8 @@ class Operations(ABC):
         job_id: str,
     ) -> dict[str, Any]:
         """The checkpoint of a job: ``state``, ``sequence`` and ``created_at``. It can be read as long as the job.
+
+        * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
         """
@@ -1801,6 +2094,8 @@ class Operations(ABC):
         job_id: str,
     ) -> None:
         """Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+
+        * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
         """
@@ -1856,6 +2151,8 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """An endpoint, without its secret.
 
+        * ``id``: The id of the endpoint, ``push_…``.
+
         Raises JobNotFoundError.
         """
         return self._run(Call(
@@ -1875,6 +2172,7 @@ class Operations(ABC):
 
         With ``active`` false it is sent nothing; its jobs stay available for workers that fetch.
 
+        * ``id``: The id of the endpoint.
         * ``changes``: The members that change: ``endpoint``, ``job_types``, ``queues``, ``config``, ``routing``,
           ``provider``, ``active``.
         * ``settings``: The same settings by name: ``concurrency=20``.
@@ -1894,6 +2192,8 @@ class Operations(ABC):
     ) -> None:
         """Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
 
+        * ``id``: The id of the endpoint.
+
         Raises JobNotFoundError.
         """
         return self._run(Call(
@@ -1910,6 +2210,8 @@ class Operations(ABC):
         """Sends a job of the type ``push.test`` now, once, and explains the answer: ``success``, ``outcome``,
         ``explanation``, ``status_code``, ``response_time_ms``, ``response_body``.
 
+        * ``id``: The id of the endpoint.
+
         Raises JobNotFoundError.
         """
         return self._run(Call(
@@ -1925,6 +2227,8 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has the new
         one.
+
+        * ``id``: The id of the endpoint.
 
         Raises JobNotFoundError, InvalidRequestError.
         """
@@ -1949,10 +2253,17 @@ class Operations(ABC):
         failed attempt is the same for errors that differ only in numbers, ids and quoted text. The history of a job
         has at most the newest 50 failures.
 
+        * ``job_id``: The job's id.
         * ``limit``: The most events in the answer, 1 to 1,000; 50 without it.
         * ``cursor``: The ``next_cursor`` of the page before.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send", "ada@example.com")
+        ...     [event["event_type"] for event in client.get_history(job.id)["events"]]
+        ['job.created', 'job.state_changed']
         """
         return self._run(Call(
             "GET",
@@ -1972,6 +2283,8 @@ class Operations(ABC):
         its client has sent under these names. A tree has at most 1,000 nodes; ``truncated`` says that there are
         more.
 
+        * ``job_id``: The job's id.
+
         Raises JobNotFoundError.
         """
         return self._run(Call(
@@ -1988,6 +2301,8 @@ class Operations(ABC):
         """Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is.
 
         The errors and the result of the job are parts of the job: they go when the job is deleted.
+
+        * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
         """
@@ -2017,7 +2332,7 @@ class Operations(ABC):
         * ``queues``: Only events of jobs of these queues, with commas between them.
         * ``group_by``: The length of each period; ``hour`` without it. It is ``minute``, ``hour`` or ``day``.
 
-        Raises OJSAPIError, JobNotFoundError, InvalidRequestError.
+        Raises JobNotFoundError, InvalidRequestError.
         """
         return self._run(Call(
             "GET",
@@ -2077,6 +2392,7 @@ class Operations(ABC):
         """One group of errors, with its ``places`` (the failures by queue and type) and those of its ``jobs`` that
         there still are.
 
+        * ``fingerprint``: The fingerprint, as the history of a job has it.
         * ``queue``: Only failures of jobs of this queue.
         * ``job_type``: Only this job type.
         * ``tenant``: Only failures of jobs of this tenant.
@@ -2169,6 +2485,7 @@ class Operations(ABC):
         its ``message`` for each ``reason``; ``progress`` has the number of jobs that is ``expected`` and the
         ``fraction`` that is done, where it can be said.
 
+        * ``operation_id``: The id of the operation.
         * ``wait_ms``: Answer as soon as it does not run any more, at the latest after so many milliseconds: 60,000
           at most.
 
@@ -2187,7 +2504,9 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Stops a bulk operation until it is resumed. The slice that is under way is finished.
 
-        Raises ConflictError, JobNotFoundError.
+        * ``operation_id``: The id of the operation.
+
+        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
         """
         return self._run(Call(
             "POST",
@@ -2202,7 +2521,9 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Goes on with a bulk operation that was paused, or that has failed, where it stopped.
 
-        Raises OJSAPIError, ConflictError, JobNotFoundError.
+        * ``operation_id``: The id of the operation.
+
+        Raises OJSAPIError, ConflictError, InvalidStateTransitionError, JobNotFoundError.
         """
         return self._run(Call(
             "POST",
@@ -2217,7 +2538,9 @@ class Operations(ABC):
     ) -> dict[str, Any]:
         """Ends a bulk operation for good. Jobs that it has changed stay changed.
 
-        Raises ConflictError, JobNotFoundError.
+        * ``operation_id``: The id of the operation.
+
+        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
         """
         return self._run(Call(
             "POST",
@@ -2294,7 +2617,7 @@ class AsyncOperations(ABC):
         * ``meta``: Only jobs whose metadata has these members.
         * ``atomic``: All of the jobs, or none.
 
-        Raises PayloadTooLargeError, InvalidRequestError.
+        Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -2339,7 +2662,7 @@ class AsyncOperations(ABC):
         * ``meta``: Only jobs whose metadata has these members.
         * ``atomic``: All of the jobs, or none.
 
-        Raises PayloadTooLargeError, InvalidRequestError.
+        Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
         """
         target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta).to_dict()
         return await self._run(Call(
@@ -2377,7 +2700,14 @@ class AsyncOperations(ABC):
         * ``meta``: Only jobs whose metadata has these members.
         * ``atomic``: All of the jobs, or none.
 
-        Raises PayloadTooLargeError, InvalidRequestError.
+        Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send", "ada@example.com")
+        ...     _ = client.cancel_job(job.id)
+        ...     client.bulk_delete([job.id]).succeeded
+        1
         """
         target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta).to_dict()
         return await self._run(Call(
@@ -2393,7 +2723,16 @@ class AsyncOperations(ABC):
     ) -> Job:
         """The job with this id.
 
+        * ``job_id``: The job's id.
+
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send", "ada@example.com")
+        ...     job = client.get_job(job.id)
+        ...     job.args, job.state
+        (['ada@example.com'], 'available')
         """
         return await self._run(Call(
             "GET",
@@ -2413,7 +2752,15 @@ class AsyncOperations(ABC):
         job that runs, has ended, or is handed out by the next fetch has no reasons. The answer reads a bounded
         number of rows, however many jobs there are.
 
+        * ``job_id``: The job's id.
+
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send", delay=3600)
+        ...     [reason["code"] for reason in client.explain_job(job.id)["reasons"]]
+        ['scheduled']
         """
         return await self._run(Call(
             "GET",
@@ -2457,7 +2804,7 @@ class AsyncOperations(ABC):
         * ``page``: The number of the page. The first page is 1.
         * ``per_page``: The most jobs on one page, 1 to 100.
 
-        Raises InvalidRequestError.
+        Raises JobNotFoundError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -2480,7 +2827,15 @@ class AsyncOperations(ABC):
     ) -> Job:
         """Cancels the job. A worker that runs it is told to stop.
 
+        * ``job_id``: The job's id.
+
         Raises InvalidStateTransitionError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send", "ada@example.com")
+        ...     client.cancel_job(job.id).state
+        'cancelled'
         """
         return await self._run(Call(
             "DELETE",
@@ -2496,9 +2851,16 @@ class AsyncOperations(ABC):
     ) -> Job:
         """Changes the priority of a job that waits.
 
+        * ``job_id``: The job's id.
         * ``priority``: The new priority. Higher runs earlier.
 
-        Raises InvalidStateTransitionError, JobNotFoundError.
+        Raises InvalidStateTransitionError, JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send", "ada@example.com")
+        ...     client.set_priority(job.id, 5).priority
+        5
         """
         return await self._run(Call(
             "PATCH",
@@ -2512,6 +2874,8 @@ class AsyncOperations(ABC):
         job_id: str,
     ) -> Job:
         """Makes a job available that was enqueued as pending.
+
+        * ``job_id``: The job's id.
 
         Raises InvalidStateTransitionError, JobNotFoundError.
         """
@@ -2527,6 +2891,8 @@ class AsyncOperations(ABC):
         job_id: str,
     ) -> Job:
         """Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
+
+        * ``job_id``: The job's id.
 
         Raises InvalidStateTransitionError, JobNotFoundError.
         """
@@ -2546,7 +2912,9 @@ class AsyncOperations(ABC):
         The request is refused with status 408 while the job has not ended, and with 410 when its result is no
         longer kept.
 
-        Raises OJSAPIError, JobNotFoundError.
+        * ``job_id``: The job's id.
+
+        Raises OJSAPIError, JobNotFoundError, InvalidRequestError.
         """
         return await self._run(Call(
             "GET",
@@ -2567,7 +2935,7 @@ class AsyncOperations(ABC):
 
         * ``job_ids``: The ids of the jobs.
 
-        Raises PayloadTooLargeError.
+        Raises PayloadTooLargeError, InvalidRequestError.
         """
         return await self._run(Call(
             "POST",
@@ -2582,7 +2950,15 @@ class AsyncOperations(ABC):
     ) -> WorkflowStatus:
         """The state of the workflow and of its steps.
 
+        * ``workflow_id``: The workflow's id.
+
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     etl = client.workflow(openjobspec.chain("data.fetch", "data.load"))
+        ...     client.get_workflow(etl.id).state
+        'running'
         """
         return await self._run(Call(
             "GET",
@@ -2597,7 +2973,15 @@ class AsyncOperations(ABC):
     ) -> WorkflowStatus:
         """Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
 
+        * ``workflow_id``: The workflow's id.
+
         Raises InvalidStateTransitionError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     etl = client.workflow(openjobspec.chain("data.fetch", "data.load"))
+        ...     client.cancel_workflow(etl.id).state
+        'cancelled'
         """
         return await self._run(Call(
             "DELETE",
@@ -2622,6 +3006,12 @@ class AsyncOperations(ABC):
         * ``per_page``: The most workflows on one page, 1 to 100; 20 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     etl = client.workflow(openjobspec.chain("data.fetch", "data.load"))
+        ...     [workflow["steps_total"] for workflow in client.list_workflows(state="running")]
+        [2]
         """
         ops.from_one(page=page, per_page=per_page)
         return await self._run(Call(
@@ -2633,6 +3023,12 @@ class AsyncOperations(ABC):
 
     async def list_queues(self) -> list[dict[str, Any]]:
         """All queues with their status.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("report.build", queue="reports")
+        ...     [queue["name"] for queue in client.list_queues()]
+        ['default', 'reports']
         """
         return await self._run(Call(
             "GET",
@@ -2646,6 +3042,14 @@ class AsyncOperations(ABC):
         name: str,
     ) -> dict[str, Any]:
         """How many jobs of the queue are in which state.
+
+        * ``name``: The name of the queue.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("report.build", queue="reports")
+        ...     client.queue_stats("reports")["available"]
+        1
         """
         return await self._run(Call(
             "GET",
@@ -2660,6 +3064,13 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Stops handing out jobs of the queue until :meth:`resume_queue`. Jobs can still be enqueued. A queue that
         does not exist is made, paused: the protocol answers 200 for every name. ``ojs queues pause`` asks first.
+
+        * ``name``: The name of the queue.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.pause_queue("reports")["status"]
+        'paused'
         """
         return await self._run(Call(
             "POST",
@@ -2673,6 +3084,14 @@ class AsyncOperations(ABC):
         name: str,
     ) -> dict[str, Any]:
         """Hands out jobs of the queue again, and accepts new ones.
+
+        * ``name``: The name of the queue.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.pause_queue("reports")
+        ...     client.resume_queue("reports")["status"]
+        'active'
         """
         return await self._run(Call(
             "POST",
@@ -2714,7 +3133,15 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """A queue with its settings and counts.
 
+        * ``name``: The name of the queue.
+
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("report.build", queue="reports")
+        ...     client.get_queue("reports")["counts"]["available"]
+        1
         """
         return await self._run(Call(
             "GET",
@@ -2732,10 +3159,17 @@ class AsyncOperations(ABC):
         """Changes the settings that are named and leaves the others. A setting of null goes back to the template, the
         queue ``_default``.
 
+        * ``name``: The name of the queue.
         * ``config``: The settings, by their names on the wire.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.create_queue("mail", concurrency=20)
+        ...     client.configure_queue("mail", concurrency=None, max_size=1000)["config"]
+        {'max_size': 1000}
         """
         return await self._run(Call(
             "PUT",
@@ -2753,11 +3187,18 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Deletes the queue. A queue that holds jobs is deleted only if they may be discarded or moved.
 
+        * ``name``: The name of the queue.
         * ``strategy``: What happens to the jobs of the queue. It is ``reject``, ``discard`` or ``move``. Without
           it: ``reject``.
         * ``target_queue``: Where the jobs go, for the strategy ``move``.
 
         Raises ConflictError, JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("report.build", queue="reports")
+        ...     client.delete_queue("reports", strategy="discard")["jobs_discarded"]
+        1
         """
         return await self._run(Call(
             "DELETE",
@@ -2771,6 +3212,14 @@ class AsyncOperations(ABC):
         name: str,
     ) -> dict[str, Any]:
         """Accepts no more jobs for the queue and hands out those that are in it, until :meth:`resume_queue`.
+
+        * ``name``: The name of the queue.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("report.build", queue="reports")
+        ...     client.drain_queue("reports")["status"]
+        'draining'
         """
         return await self._run(Call(
             "POST",
@@ -2791,11 +3240,18 @@ class AsyncOperations(ABC):
 
         Jobs that wait are cancelled first, so that workflows go on. Active jobs are never removed.
 
+        * ``name``: The name of the queue.
         * ``states``: The states of the jobs to remove.
         * ``older_than``: Only jobs older than this: a time, or a length of time before now. A length of time is
           seconds, a timedelta or text.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("report.build", queue="reports")
+        ...     client.purge_queue("reports", ["available"])
+        1
         """
         call = Call(
             "DELETE",
@@ -2814,6 +3270,8 @@ class AsyncOperations(ABC):
         name: str,
     ) -> dict[str, Any]:
         """How the jobs of a queue are shared: by tenant or by key, and with which weights.
+
+        * ``name``: The name of the queue.
 
         Raises JobNotFoundError.
         """
@@ -2839,10 +3297,16 @@ class AsyncOperations(ABC):
         What is left out has its default, and ``enabled`` of ``false`` ends the sharing. The answer is 201 when the
         queue was not shared before.
 
+        * ``name``: The name of the queue. It is made when there is none.
         * ``sharing``: The settings, by their names on the wire.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.set_fairness("mail", weights={"acme": 4})["weights"]
+        {'acme': 4}
         """
         return await self._run(Call(
             "PUT",
@@ -2857,6 +3321,8 @@ class AsyncOperations(ABC):
     ) -> None:
         """Ends the sharing of a queue: its jobs are handed out in their order again.
 
+        * ``name``: The name of the queue.
+
         Raises JobNotFoundError.
         """
         return await self._run(Call(
@@ -2868,6 +3334,8 @@ class AsyncOperations(ABC):
 
     async def list_rate_limits(self) -> list[dict[str, Any]]:
         """The keys that have limits, with how much of each limit is used.
+
+        Raises InvalidRequestError.
         """
         return await self._run(Call(
             "GET",
@@ -2881,6 +3349,8 @@ class AsyncOperations(ABC):
         key: str,
     ) -> dict[str, Any]:
         """The limits of a key, with how much of each is used.
+
+        * ``key``: The key.
 
         Raises JobNotFoundError.
         """
@@ -2900,6 +3370,7 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Gives a key other limits until a time, for example ``concurrency`` 2. Without any limit the override ends.
 
+        * ``key``: The key.
         * ``limits``: The limits, by their names on the wire.
         * ``expires_at``: When the override ends.
 
@@ -2946,6 +3417,8 @@ class AsyncOperations(ABC):
     ) -> Job:
         """The dead letter with this id.
 
+        * ``job_id``: The job's id.
+
         Raises JobNotFoundError.
         """
         return await self._run(Call(
@@ -2961,7 +3434,9 @@ class AsyncOperations(ABC):
     ) -> Job:
         """Runs a dead letter again, with all its attempts.
 
-        Raises InvalidStateTransitionError, JobNotFoundError.
+        * ``job_id``: The job's id.
+
+        Raises InvalidStateTransitionError, JobNotFoundError, PayloadTooLargeError, InvalidRequestError.
         """
         return await self._run(Call(
             "POST",
@@ -2975,6 +3450,8 @@ class AsyncOperations(ABC):
         job_id: str,
     ) -> None:
         """Deletes a dead letter. It cannot be brought back.
+
+        * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
         """
@@ -3043,6 +3520,11 @@ class AsyncOperations(ABC):
         Where more than 20,000 are kept, the numbers in ``by_error_type`` are those of the newest 20,000:
         ``by_error_type_relation`` is ``gte``. A caller of a tenant gets all numbers so, with ``total_relation`` and
         ``by_queue_relation``.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.dead_letter_stats()["total"]
+        0
         """
         return await self._run(Call(
             "GET",
@@ -3090,6 +3572,14 @@ class AsyncOperations(ABC):
 
     async def list_cron(self) -> list[dict[str, Any]]:
         """All cron entries.
+
+        Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_cron("digest", "0 7 * * *", "digest.send")
+        ...     [(cron["name"], cron["expression"]) for cron in client.list_cron()]
+        [('digest', '0 7 * * *')]
         """
         return await self._run(Call(
             "GET",
@@ -3104,7 +3594,15 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """The cron entry of this name.
 
-        Raises JobNotFoundError.
+        * ``name``: The name of the entry.
+
+        Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_cron("digest", "0 7 * * *", "digest.send")
+        ...     client.get_cron("digest")["enabled"]
+        True
         """
         return await self._run(Call(
             "GET",
@@ -3120,9 +3618,16 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Enables the cron entry, or disables it. A disabled entry enqueues no jobs.
 
+        * ``name``: The name of the entry.
         * ``enabled``: Whether the entry enqueues jobs.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_cron("digest", "0 7 * * *", "digest.send")
+        ...     client.enable_cron("digest", False)["enabled"]
+        False
         """
         return await self._run(Call(
             "PATCH",
@@ -3140,7 +3645,15 @@ class AsyncOperations(ABC):
         The overlap policy holds: while the latest job of the entry goes on, ``skip`` and ``enqueue`` answer with
         409 ``conflict``, and ``cancel_previous`` cancels that job.
 
+        * ``name``: The name of the entry.
+
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_cron("digest", "0 7 * * *", "digest.send")
+        ...     client.run_cron("digest").type
+        'digest.send'
         """
         return await self._run(Call(
             "POST",
@@ -3157,7 +3670,16 @@ class AsyncOperations(ABC):
     ) -> None:
         """Deletes the cron entry. The jobs that it has enqueued stay.
 
+        * ``name``: The name of the entry.
+
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_cron("digest", "0 7 * * *", "digest.send")
+        ...     client.delete_cron("digest")
+        ...     client.list_cron()
+        []
         """
         return await self._run(Call(
             "DELETE",
@@ -3180,6 +3702,11 @@ class AsyncOperations(ABC):
         * ``per_page``: The most workers on one page, 1 to 100; 20 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.list_workers()
+        []
         """
         ops.from_one(page=page, per_page=per_page)
         return await self._run(Call(
@@ -3194,6 +3721,8 @@ class AsyncOperations(ABC):
         worker_id: str,
     ) -> dict[str, Any]:
         """The worker with this id.
+
+        * ``worker_id``: The worker's id.
 
         Raises JobNotFoundError.
         """
@@ -3214,6 +3743,9 @@ class AsyncOperations(ABC):
 
         The worker hears of it with its next heartbeat.
 
+        * ``worker_id``: The worker's id.
+        * ``directive``: What the worker shall do. It is ``quiet``, ``terminate`` or ``resume``.
+
         Raises JobNotFoundError, InvalidRequestError.
         """
         return await self._run(Call(
@@ -3229,6 +3761,8 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
 
+        * ``worker_id``: The worker's id.
+
         Raises ConflictError, JobNotFoundError.
         """
         return await self._run(Call(
@@ -3242,6 +3776,11 @@ class AsyncOperations(ABC):
         """Whether the server works, with its version, its store and how long it has run.
 
         Raises OJSAPIError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.health()["status"]
+        'ok'
         """
         return await self._run(Call(
             "GET",
@@ -3262,6 +3801,12 @@ class AsyncOperations(ABC):
 
     async def server_stats(self) -> dict[str, Any]:
         """Jobs by state, throughput, latency and workers of the whole server.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("report.build", queue="reports")
+        ...     client.server_stats()["jobs"]["available"]
+        1
         """
         return await self._run(Call(
             "GET",
@@ -3349,6 +3894,12 @@ class AsyncOperations(ABC):
         * ``estimated_duration``: How long it will take, such as ``PT30M``.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.set_maintenance(True, reason="moving")
+        ...     client.maintenance()["reason"]
+        'moving'
         """
         return await self._run(Call(
             "POST",
@@ -3433,7 +3984,15 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """The schema of the highest version of a job type.
 
+        * ``job_type``: The job type, or the URI of a schema.
+
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_schema("email.send", "1.0.0", {"items": {"type": "string"}})
+        ...     client.get_schema("email.send")["version"]
+        '1.0.0'
         """
         return await self._run(Call(
             "GET",
@@ -3449,6 +4008,9 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """The schema of a version of a job type.
 
+        * ``job_type``: The job type.
+        * ``version``: The version.
+
         Raises JobNotFoundError.
         """
         return await self._run(Call(
@@ -3463,6 +4025,8 @@ class AsyncOperations(ABC):
         job_type: str,
     ) -> list[dict[str, Any]]:
         """The versions of a job type, highest first.
+
+        * ``job_type``: The job type.
 
         Raises JobNotFoundError.
         """
@@ -3481,6 +4045,8 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at again.
 
+        * ``job_type``: The job type.
+        * ``version``: The version.
         * ``mode``: ``strict``, ``warn`` or ``off``. It is ``strict``, ``warn`` or ``off``.
 
         Raises JobNotFoundError, InvalidRequestError.
@@ -3498,6 +4064,9 @@ class AsyncOperations(ABC):
         version: str,
     ) -> None:
         """Deletes a version. Jobs that were stored under it stay.
+
+        * ``job_type``: The job type.
+        * ``version``: The version.
 
         Raises JobNotFoundError.
         """
@@ -3534,6 +4103,8 @@ class AsyncOperations(ABC):
         """A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which
         they run.
 
+        * ``train_id``: The id of the train.
+
         Raises JobNotFoundError, InvalidRequestError.
         """
         return await self._run(Call(
@@ -3551,6 +4122,7 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
 
+        * ``train_id``: The id of the train.
         * ``job_id``: Only if this job is the locomotive.
 
         Raises ConflictError, JobNotFoundError, InvalidRequestError.
@@ -3567,6 +4139,8 @@ class AsyncOperations(ABC):
         train_id: str,
     ) -> dict[str, Any]:
         """Holds a train: a job of it that runs may end, and no further one starts until :meth:`advance_train`.
+
+        * ``train_id``: The id of the train.
 
         Raises JobNotFoundError.
         """
@@ -3587,6 +4161,8 @@ class AsyncOperations(ABC):
 
         * ``page``: The page, from 1.
         * ``per_page``: The most tenants on the page, 1 to 100; 20 without it.
+
+        Raises InvalidRequestError.
         """
         ops.from_one(page=page, per_page=per_page)
         return await self._run(Call(
@@ -3601,6 +4177,8 @@ class AsyncOperations(ABC):
         tenant_id: str,
     ) -> dict[str, Any]:
         """A tenant with its status, its limits and the number of its jobs by state.
+
+        * ``tenant_id``: The id of the tenant.
 
         Raises JobNotFoundError.
         """
@@ -3619,6 +4197,7 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
 
+        * ``tenant_id``: The id of the tenant.
         * ``changes``: Its members: ``name`` (for people), ``limits`` (as in ``PUT /admin/tenants/{id}/limits``),
           ``fairness_weight`` (which leaves the other limits as they are) and ``status`` (``active`` or
           ``suspended``).
@@ -3638,6 +4217,8 @@ class AsyncOperations(ABC):
         tenant_id: str,
     ) -> dict[str, Any]:
         """Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
+
+        * ``tenant_id``: The id of the tenant.
 
         Raises ConflictError, JobNotFoundError.
         """
@@ -3659,6 +4240,7 @@ class AsyncOperations(ABC):
 
         What the body leaves out is not limited any more. Jobs that have more than the new limits allow stay.
 
+        * ``tenant_id``: The id of the tenant.
         * ``limits``: Its members: ``max_concurrency`` (jobs that are active at a time), ``max_enqueue_rate``
           (``limit`` jobs in each ``period``, an ISO 8601 duration), ``max_queue_depth`` (jobs that wait, in all
           queues together), ``max_scheduled``, and ``fairness_weight`` (jobs that it gets while a tenant of weight 1
@@ -3680,6 +4262,8 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go on.
 
+        * ``tenant_id``: The id of the tenant.
+
         Raises JobNotFoundError.
         """
         return await self._run(Call(
@@ -3695,6 +4279,8 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Ends the suspension of a tenant: its jobs are taken and handed out again.
 
+        * ``tenant_id``: The id of the tenant.
+
         Raises JobNotFoundError.
         """
         return await self._run(Call(
@@ -3709,6 +4295,8 @@ class AsyncOperations(ABC):
         tenant_id: str,
     ) -> dict[str, Any]:
         """What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
+
+        * ``tenant_id``: The id of the tenant, or ``_default``.
 
         Raises JobNotFoundError.
         """
@@ -3730,6 +4318,7 @@ class AsyncOperations(ABC):
     ) -> JobPage:
         """The jobs of a tenant, newest first; with the filters of ``GET /admin/jobs``.
 
+        * ``tenant_id``: The id of the tenant, or ``_default``.
         * ``queue``: Only this queue.
         * ``state``: Only this state.
         * ``page``: The page, from 1.
@@ -3815,6 +4404,12 @@ class AsyncOperations(ABC):
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises ConflictError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     webhook = client.create_webhook({"url": "https://example.com/hook", "events": ["job.failed"]})
+        ...     webhook["events"], webhook["secret"][:6]
+        (['job.failed'], 'whsec_')
         """
         return await self._run(Call(
             "POST",
@@ -3831,6 +4426,8 @@ class AsyncOperations(ABC):
 
         ``dropped`` says how many events became no delivery because too many deliveries waited for it;
         ``dropped_since`` when the first of them happened, or null.
+
+        * ``id``: The id of the subscription, ``sub_…``.
 
         Raises JobNotFoundError.
         """
@@ -3852,6 +4449,7 @@ class AsyncOperations(ABC):
         A subscription that is not active gets no new deliveries, and those that wait are not sent until it is
         active again.
 
+        * ``id``: The id of the subscription.
         * ``changes``: The members that change: ``url``, ``events``, ``active``, ``filter``, ``metadata``,
           ``format``.
         * ``settings``: The same settings by name: ``concurrency=20``.
@@ -3871,6 +4469,8 @@ class AsyncOperations(ABC):
     ) -> None:
         """Deletes a subscription and its deliveries: nothing more is sent to it.
 
+        * ``id``: The id of the subscription.
+
         Raises JobNotFoundError.
         """
         return await self._run(Call(
@@ -3887,6 +4487,8 @@ class AsyncOperations(ABC):
         """Sends an event ``webhook.test`` now, once, and answers with what the endpoint said: ``success``,
         ``status_code``, ``response_time_ms``, ``response_body``.
 
+        * ``id``: The id of the subscription.
+
         Raises JobNotFoundError.
         """
         return await self._run(Call(
@@ -3902,6 +4504,8 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer has the new
         one.
+
+        * ``id``: The id of the subscription.
 
         Raises JobNotFoundError, InvalidRequestError.
         """
@@ -3942,6 +4546,8 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """A delivery with its event, and how its latest attempt ended.
 
+        * ``id``: The id of the delivery, ``del_…``.
+
         Raises JobNotFoundError.
         """
         return await self._run(Call(
@@ -3958,6 +4564,8 @@ class AsyncOperations(ABC):
         """Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or
         waiting.
 
+        * ``id``: The id of the delivery.
+
         Raises ConflictError, JobNotFoundError.
         """
         return await self._run(Call(
@@ -3973,6 +4581,8 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """How far the latest attempt of a job has come: ``progress`` from 0 to 1, ``data``, ``message`` and
         ``updated_at``, which are null when nothing was reported.
+
+        * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
         """
@@ -3991,6 +4601,8 @@ class AsyncOperations(ABC):
 
         Of a chain it is the completed steps and the fraction of the current one, of a group the mean of its steps,
         of a batch the share of its jobs that have ended.
+
+        * ``workflow_id``: The workflow's id.
 
         Raises JobNotFoundError.
         """
@@ -4012,9 +4624,11 @@ class AsyncOperations(ABC):
         The handler of a job saves its own checkpoint, under its lease. This method is for other programs, which
         have no lease: it is refused while a worker with lease tokens holds the job, and when the job has ended.
 
+        * ``job_id``: The job's id.
         * ``state``: JSON of at most 1 MiB.
 
-        Raises ConflictError, JobNotFoundError, PayloadTooLargeError, InvalidRequestError.
+        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError, PayloadTooLargeError,
+        InvalidRequestError.
         """
         return await self._run(Call(
             "PUT",
@@ -4028,6 +4642,8 @@ class AsyncOperations(ABC):
         job_id: str,
     ) -> dict[str, Any]:
         """The checkpoint of a job: ``state``, ``sequence`` and ``created_at``. It can be read as long as the job.
+
+        * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
         """
@@ -4043,6 +4659,8 @@ class AsyncOperations(ABC):
         job_id: str,
     ) -> None:
         """Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+
+        * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
         """
@@ -4098,6 +4716,8 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """An endpoint, without its secret.
 
+        * ``id``: The id of the endpoint, ``push_…``.
+
         Raises JobNotFoundError.
         """
         return await self._run(Call(
@@ -4117,6 +4737,7 @@ class AsyncOperations(ABC):
 
         With ``active`` false it is sent nothing; its jobs stay available for workers that fetch.
 
+        * ``id``: The id of the endpoint.
         * ``changes``: The members that change: ``endpoint``, ``job_types``, ``queues``, ``config``, ``routing``,
           ``provider``, ``active``.
         * ``settings``: The same settings by name: ``concurrency=20``.
@@ -4136,6 +4757,8 @@ class AsyncOperations(ABC):
     ) -> None:
         """Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
 
+        * ``id``: The id of the endpoint.
+
         Raises JobNotFoundError.
         """
         return await self._run(Call(
@@ -4152,6 +4775,8 @@ class AsyncOperations(ABC):
         """Sends a job of the type ``push.test`` now, once, and explains the answer: ``success``, ``outcome``,
         ``explanation``, ``status_code``, ``response_time_ms``, ``response_body``.
 
+        * ``id``: The id of the endpoint.
+
         Raises JobNotFoundError.
         """
         return await self._run(Call(
@@ -4167,6 +4792,8 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has the new
         one.
+
+        * ``id``: The id of the endpoint.
 
         Raises JobNotFoundError, InvalidRequestError.
         """
@@ -4191,10 +4818,17 @@ class AsyncOperations(ABC):
         failed attempt is the same for errors that differ only in numbers, ids and quoted text. The history of a job
         has at most the newest 50 failures.
 
+        * ``job_id``: The job's id.
         * ``limit``: The most events in the answer, 1 to 1,000; 50 without it.
         * ``cursor``: The ``next_cursor`` of the page before.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send", "ada@example.com")
+        ...     [event["event_type"] for event in client.get_history(job.id)["events"]]
+        ['job.created', 'job.state_changed']
         """
         return await self._run(Call(
             "GET",
@@ -4214,6 +4848,8 @@ class AsyncOperations(ABC):
         its client has sent under these names. A tree has at most 1,000 nodes; ``truncated`` says that there are
         more.
 
+        * ``job_id``: The job's id.
+
         Raises JobNotFoundError.
         """
         return await self._run(Call(
@@ -4230,6 +4866,8 @@ class AsyncOperations(ABC):
         """Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is.
 
         The errors and the result of the job are parts of the job: they go when the job is deleted.
+
+        * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
         """
@@ -4259,7 +4897,7 @@ class AsyncOperations(ABC):
         * ``queues``: Only events of jobs of these queues, with commas between them.
         * ``group_by``: The length of each period; ``hour`` without it. It is ``minute``, ``hour`` or ``day``.
 
-        Raises OJSAPIError, JobNotFoundError, InvalidRequestError.
+        Raises JobNotFoundError, InvalidRequestError.
         """
         return await self._run(Call(
             "GET",
@@ -4319,6 +4957,7 @@ class AsyncOperations(ABC):
         """One group of errors, with its ``places`` (the failures by queue and type) and those of its ``jobs`` that
         there still are.
 
+        * ``fingerprint``: The fingerprint, as the history of a job has it.
         * ``queue``: Only failures of jobs of this queue.
         * ``job_type``: Only this job type.
         * ``tenant``: Only failures of jobs of this tenant.
@@ -4411,6 +5050,7 @@ class AsyncOperations(ABC):
         its ``message`` for each ``reason``; ``progress`` has the number of jobs that is ``expected`` and the
         ``fraction`` that is done, where it can be said.
 
+        * ``operation_id``: The id of the operation.
         * ``wait_ms``: Answer as soon as it does not run any more, at the latest after so many milliseconds: 60,000
           at most.
 
@@ -4429,7 +5069,9 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Stops a bulk operation until it is resumed. The slice that is under way is finished.
 
-        Raises ConflictError, JobNotFoundError.
+        * ``operation_id``: The id of the operation.
+
+        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
         """
         return await self._run(Call(
             "POST",
@@ -4444,7 +5086,9 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Goes on with a bulk operation that was paused, or that has failed, where it stopped.
 
-        Raises OJSAPIError, ConflictError, JobNotFoundError.
+        * ``operation_id``: The id of the operation.
+
+        Raises OJSAPIError, ConflictError, InvalidStateTransitionError, JobNotFoundError.
         """
         return await self._run(Call(
             "POST",
@@ -4459,7 +5103,9 @@ class AsyncOperations(ABC):
     ) -> dict[str, Any]:
         """Ends a bulk operation for good. Jobs that it has changed stay changed.
 
-        Raises ConflictError, JobNotFoundError.
+        * ``operation_id``: The id of the operation.
+
+        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
         """
         return await self._run(Call(
             "POST",

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::operation::{ALL_PAGES, Alias, Filter, Group, Operation, Parameter, Permission, Place};
+use crate::operation::{ALL_PAGES, Alias, COMMON_ERRORS, Filter, Group, Operation, Parameter, Permission, Place, UNREADABLE};
 
 /// Media type of the protocol.
 const MEDIA_TYPE: &str = "application/openjobspec+json";
@@ -20,6 +20,7 @@ pub fn text(groups: &[Group]) -> Result<String, serde_json::Error> {
         "servers": [{"url": "/ojs/v1"}],
         "tags": groups.iter().map(|group| json!({"name": group.title})).collect::<Vec<_>>(),
         "paths": paths(groups),
+        "x-common-error-codes": COMMON_ERRORS.iter().chain(&UNREADABLE).collect::<Vec<_>>(),
         "components": {
             "schemas": schemas(),
             "securitySchemes": {
@@ -72,7 +73,7 @@ impl Table<'_> {
         let summary = plain(&operation.doc);
         let mut described = json!({
             "operationId": id, "summary": summary, "tags": [group.title], "parameters": self.parameters(operation, path),
-            "responses": responses,
+            "responses": responses, "x-error-codes": operation.errors,
         });
         if !operation.more.is_empty() {
             set(&mut described, "description", plain(&operation.more).into());

@@ -105,7 +105,9 @@ pub struct Operation {
     /// By language, where the method returns another kind of answer.
     #[serde(default)]
     replies: BTreeMap<String, String>,
-    /// The codes of its refusals, beside those that every operation has.
+    /// The codes of its refusals, beside [`COMMON_ERRORS`] and [`UNREADABLE`]. The tests of the store compare them with
+    /// the answers. `invalid_state_transition` stands for the code `conflict` with this word as `reason` in the
+    /// details.
     #[serde(default)]
     pub errors: Vec<String>,
     /// The names of the classes of these errors in xtask/schema.toml.
@@ -265,6 +267,14 @@ pub struct Segment {
     pub is_parameter: bool,
 }
 
+/// The codes of refusals that every operation has, so that none declares them.
+pub const COMMON_ERRORS: [&str; 5] =
+    ["unauthenticated", "permission_denied", "rate_limited", "backend_error", "backend_unavailable"];
+
+/// The codes of refusals that come before any operation begins, because the server cannot read the request.
+pub const UNREADABLE: [&str; 5] =
+    ["payload_too_large", "request_timeout", "unsupported_compression", "unsupported", "EXTENSION_NOT_SUPPORTED"];
+
 /// The types of parameters that are not names of words or filters.
 const TYPES: [&str; 16] = [
     "text",
@@ -378,13 +388,13 @@ impl Parameter {
 fn class_of(code: &str) -> &'static str {
     match code {
         "duplicate" => "Duplicate",
-        "not_found" => "NotFound",
+        "not_found" | "result_pruned" => "NotFound",
         "invalid_state_transition" => "InvalidStateTransition",
         "conflict" => "Conflict",
         "queue_paused" => "QueuePaused",
-        "rate_limited" | "queue_full" => "RateLimited",
+        "rate_limited" | "QUEUE_FULL" | "TENANT_LIMIT_EXCEEDED" => "RateLimited",
         "payload_too_large" | "metadata_too_large" | "result_too_large" | "batch_size_exceeded" => "PayloadTooLarge",
-        "invalid_request" | "invalid_payload" | "validation_error" => "InvalidRequest",
+        "invalid_request" | "invalid_payload" | "validation_error" | "schema_validation" | "unsupported" => "InvalidRequest",
         _ => "Api",
     }
 }

@@ -11,6 +11,12 @@ use crate::record::Record;
 use crate::schema::Schema;
 use crate::{openapi, vector};
 
+/// Macros that several templates import.
+const SHARED: &[(&str, &str)] = &[
+    ("node/arguments.j2", include_str!("../templates/node/arguments.j2")),
+    ("ruby/arguments.j2", include_str!("../templates/ruby/arguments.j2")),
+];
+
 /// The schema, and what makes code of it.
 pub struct Renderer {
     environment: Environment<'static>,
@@ -32,6 +38,9 @@ impl Renderer {
         environment.set_keep_trailing_newline(true);
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
         filters::register(&mut environment, &groups);
+        for (name, source) in SHARED {
+            environment.add_template(name, source).map_err(|cause| Error::Template { name: (*name).to_owned(), cause })?;
+        }
         Ok(Self { environment, templates: root.join("xtask/templates"), schema, groups, records, header: header::read(root)? })
     }
 
@@ -53,8 +62,13 @@ impl Renderer {
         let schema = minijinja::Value::from_serialize(&self.schema);
         let (groups, records, header) = (&self.groups, &self.records, &self.header);
         let (filters, parameter_words) = (operation::filters(groups), operation::words(groups));
+        let (common_errors, unreadable) = (operation::COMMON_ERRORS, operation::UNREADABLE);
         self.environment
-            .render_named_str(name, &source, context! { subject, groups, records, header, filters, parameter_words, ..schema })
+            .render_named_str(
+                name,
+                &source,
+                context! { subject, groups, records, header, filters, parameter_words, common_errors, unreadable, ..schema },
+            )
             .map_err(|cause| Error::Template { name: name.to_owned(), cause })
     }
 }

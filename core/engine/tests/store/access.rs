@@ -49,7 +49,9 @@ impl Guarded {
             assert!(response.headers()["www-authenticate"].to_str().unwrap().starts_with("Bearer"));
         }
         let bytes = to_bytes(response.into_body(), 1 << 20).await.unwrap();
-        (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+        let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+        crate::declared::check(method, path.strip_prefix("/ojs/v1").unwrap_or(path), status, &body);
+        (status, body)
     }
 }
 

@@ -22,11 +22,13 @@ crate::on_every_store!(
 
 pub async fn call(b: &Bench, method: Method, path: &str, body: &Value) -> (u16, Value) {
     let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
-    let request = Request::builder().method(method).uri(format!("/ojs/v1{path}")).body(body).unwrap();
+    let request = Request::builder().method(&method).uri(format!("/ojs/v1{path}")).body(body).unwrap();
     let response = b.engine.router().oneshot(request).await.unwrap();
     let status = response.status().as_u16();
     let bytes = to_bytes(response.into_body(), 1 << 20).await.unwrap();
-    (status, if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() })
+    let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };
+    crate::declared::check(method.as_str(), path, status, &body);
+    (status, body)
 }
 
 pub async fn get(b: &Bench, path: &str) -> Value {

@@ -43,7 +43,9 @@ async fn send(b: &Bench, path: &str, headers: &[(&str, &str)], body: Value) -> (
     let response = b.engine.router().oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
     let bytes = to_bytes(body, 1 << 24).await.unwrap();
-    (parts.status.as_u16(), parts.headers, serde_json::from_slice(&bytes).unwrap())
+    let (status, body) = (parts.status.as_u16(), serde_json::from_slice(&bytes).unwrap());
+    crate::declared::check("POST", path, status, &body);
+    (status, parts.headers, body)
 }
 
 fn job(kind: &str) -> Value {

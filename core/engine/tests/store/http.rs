@@ -14,7 +14,9 @@ impl Bench {
         let response = self.engine.router().oneshot(request.body(Body::from(body.to_owned())).unwrap()).await.unwrap();
         let status = response.status().as_u16();
         let bytes = response.into_body().collect().await.unwrap().to_bytes();
-        (status, if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() })
+        let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };
+        crate::declared::check(method, path, status, &body);
+        (status, body)
     }
 
     /// The same store, opened anew with another retention.

@@ -24,6 +24,7 @@ mod cloudevents;
 mod contents;
 mod crons;
 mod dead_letters;
+mod declared;
 mod endpoint;
 mod enqueue;
 mod errors;

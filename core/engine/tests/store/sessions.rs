@@ -59,7 +59,9 @@ impl Browser {
             return (status, cookie, Value::Null);
         }
         let bytes = to_bytes(response.into_body(), 1 << 20).await.unwrap();
-        (status, cookie, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+        let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+        crate::declared::check(method, path, status, &body);
+        (status, cookie, body)
     }
 
     /// Signs in; returns what the browser sends from then on.

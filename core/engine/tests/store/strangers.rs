@@ -46,7 +46,9 @@ impl Guarded {
         let response = self.router.clone().oneshot(request.body(Body::from(body)).unwrap()).await.unwrap();
         let status = response.status().as_u16();
         let bytes = to_bytes(response.into_body(), 1 << 20).await.unwrap();
-        (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+        let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+        crate::declared::check(method, path, status, &body);
+        (status, body)
     }
 }
 

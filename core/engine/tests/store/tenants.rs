@@ -84,7 +84,9 @@ pub async fn ask(
     let length = parts.headers.get("content-length").map(|length| length.to_str().unwrap().to_owned());
     assert!(length.is_none_or(|length| length == bytes.len().to_string()), "{method} {path}");
     let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap_or(Value::Null) };
-    (parts.status.as_u16(), parts.headers, body)
+    let status = parts.status.as_u16();
+    crate::declared::check(method, path, status, &body);
+    (status, parts.headers, body)
 }
 
 /// An enqueue request on queue `q`.

@@ -282,6 +282,20 @@ impl Client {
 
     /// The job with this id.
     ///
+    /// # Arguments
+    /// * `id`: The job's id.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # let job = client.enqueue("email.send", "ada@example.com").await?;
+    /// let job = client.get_job(&job.id).await?;
+    /// assert_eq!(job.state.as_str(), "available");
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_job(&self, id: &str) -> Result<Job, Error> {
@@ -294,6 +308,20 @@ impl Client {
     /// holds the job), `command` (one of the tool `ojs` that helps) and `details`. A job that runs, has ended, or is
     /// handed out by the next fetch has no reasons. The answer reads a bounded number of rows, however many jobs
     /// there are.
+    ///
+    /// # Arguments
+    /// * `id`: The job's id.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # let job = client.enqueue("email.send", ()).delay(std::time::Duration::from_secs(3600)).await?;
+    /// let explained = client.explain_job(&job.id).await?;
+    /// assert_eq!(explained["reasons"][0]["code"], "scheduled");
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -325,7 +353,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `invalid_request`.
+    /// Any error of [`call`](Self::call), in particular `invalid_request`, `not_found`.
     pub async fn list_jobs(&self, options: &ListJobs) -> Result<JobPage, Error> {
         let query = query(&[
             ("queue", options.queue.as_deref()),
@@ -344,6 +372,19 @@ impl Client {
 
     /// Cancels the job. A worker that runs it is told to stop.
     ///
+    /// # Arguments
+    /// * `id`: The job's id.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # let job = client.enqueue("email.send", "ada@example.com").await?;
+    /// assert_eq!(client.cancel_job(&job.id).await?.state.as_str(), "cancelled");
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`.
     pub async fn cancel_job(&self, id: &str) -> Result<Job, Error> {
@@ -353,8 +394,22 @@ impl Client {
 
     /// Changes the priority of a job that waits.
     ///
+    /// # Arguments
+    /// * `id`: The job's id.
+    /// * `priority`: The new priority. Higher runs earlier.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # let job = client.enqueue("email.send", "ada@example.com").await?;
+    /// assert_eq!(client.set_priority(&job.id, 5).await?.priority, 5);
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`.
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`, `invalid_payload`.
     pub async fn set_priority(&self, id: &str, priority: i32) -> Result<Job, Error> {
         let mut body = Map::new();
         body.insert("priority".to_owned(), priority.into());
@@ -363,6 +418,9 @@ impl Client {
     }
 
     /// Makes a job available that was enqueued as pending.
+    ///
+    /// # Arguments
+    /// * `id`: The job's id.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`.
@@ -373,6 +431,9 @@ impl Client {
 
     /// Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
     ///
+    /// # Arguments
+    /// * `id`: The job's id.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`.
     pub async fn retry_job(&self, id: &str) -> Result<Job, Error> {
@@ -381,6 +442,21 @@ impl Client {
     }
 
     /// The state of the workflow and of its steps.
+    ///
+    /// # Arguments
+    /// * `id`: The workflow's id.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use ojs::{JobRequest, workflow::chain};
+    /// # let etl = chain([JobRequest::new("data.fetch", ()), JobRequest::new("data.load", ())]);
+    /// # let etl = client.workflow(&etl).await?;
+    /// assert_eq!(client.get_workflow(&etl.id).await?.state, "running");
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -391,6 +467,21 @@ impl Client {
 
     /// Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
     ///
+    /// # Arguments
+    /// * `id`: The workflow's id.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use ojs::{JobRequest, workflow::chain};
+    /// # let etl = chain([JobRequest::new("data.fetch", ()), JobRequest::new("data.load", ())]);
+    /// # let etl = client.workflow(&etl).await?;
+    /// assert_eq!(client.cancel_workflow(&etl.id).await?.state, "cancelled");
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`.
     pub async fn cancel_workflow(&self, id: &str) -> Result<Workflow, Error> {
@@ -400,6 +491,20 @@ impl Client {
 
     /// Workflows without their steps, the newest first. A workflow inside another one is a step of it, and not
     /// listed.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use ojs::{JobRequest, workflow::chain};
+    /// # let etl = chain([JobRequest::new("data.fetch", ()), JobRequest::new("data.load", ())]);
+    /// # let etl = client.workflow(&etl).await?;
+    /// use ojs::ListWorkflows;
+    /// let running = ListWorkflows { state: Some("running".into()), ..ListWorkflows::default() };
+    /// assert_eq!(client.list_workflows(&running).await?[0]["steps_total"], 2);
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`.
@@ -417,6 +522,19 @@ impl Client {
     /// queue that does not exist is made, paused: the protocol answers 200 for every name. `ojs queues pause` asks
     /// first.
     ///
+    /// # Arguments
+    /// * `name`: The name of the queue.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// client.pause_queue("reports").await?;
+    /// assert_eq!(client.get_queue("reports").await?["paused"], true);
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call).
     pub async fn pause_queue(&self, name: &str) -> Result<(), Error> {
@@ -425,6 +543,20 @@ impl Client {
 
     /// Hands out jobs of the queue again, and accepts new ones.
     ///
+    /// # Arguments
+    /// * `name`: The name of the queue.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # client.pause_queue("reports").await?;
+    /// client.resume_queue("reports").await?;
+    /// assert_eq!(client.get_queue("reports").await?["paused"], false);
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call).
     pub async fn resume_queue(&self, name: &str) -> Result<(), Error> {
@@ -432,6 +564,10 @@ impl Client {
     }
 
     /// Creates a queue with settings, such as `concurrency`, `max_size`, `rate_limit` and `retention`.
+    ///
+    /// # Arguments
+    /// * `name`: The name of the queue.
+    /// * `config`: The settings, by their names on the wire.
     ///
     /// ```
     /// # #[cfg(feature = "embedded")]
@@ -457,6 +593,19 @@ impl Client {
 
     /// A queue with its settings and counts.
     ///
+    /// # Arguments
+    /// * `name`: The name of the queue.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # client.enqueue("report.build", ()).queue("reports").await?;
+    /// assert_eq!(client.get_queue("reports").await?["counts"]["available"], 1);
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_queue(&self, name: &str) -> Result<Value, Error> {
@@ -466,6 +615,22 @@ impl Client {
 
     /// Changes the settings that are named and leaves the others. A setting of null goes back to the template, the
     /// queue `_default`.
+    ///
+    /// # Arguments
+    /// * `name`: The name of the queue.
+    /// * `config`: The settings, by their names on the wire.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # client.create_queue("mail", &json!({"concurrency": 20})).await?;
+    /// let queue = client.configure_queue("mail", &json!({"concurrency": null, "max_size": 1000})).await?;
+    /// assert_eq!(queue["config"], json!({"max_size": 1000}));
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_payload`.
@@ -478,6 +643,20 @@ impl Client {
     /// Accepts no more jobs for the queue and hands out those that are in it, until
     /// [`resume_queue`](Self::resume_queue).
     ///
+    /// # Arguments
+    /// * `name`: The name of the queue.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # client.enqueue("report.build", ()).queue("reports").await?;
+    /// client.drain_queue("reports").await?;
+    /// assert_eq!(client.get_queue("reports").await?["state"], "draining");
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call).
     pub async fn drain_queue(&self, name: &str) -> Result<(), Error> {
@@ -485,6 +664,9 @@ impl Client {
     }
 
     /// How the jobs of a queue are shared: by tenant or by key, and with which weights.
+    ///
+    /// # Arguments
+    /// * `name`: The name of the queue.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -500,6 +682,21 @@ impl Client {
     /// `fairness_weight` of its limits. What is left out has its default, and `enabled` of `false` ends the sharing.
     /// The answer is 201 when the queue was not shared before.
     ///
+    /// # Arguments
+    /// * `name`: The name of the queue. It is made when there is none.
+    /// * `sharing`: The settings, by their names on the wire.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// use serde_json::json;
+    /// let sharing = client.set_fairness("mail", &json!({"weights": {"acme": 4}})).await?;
+    /// assert_eq!(sharing["weights"]["acme"], 4);
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_payload`, `not_found`.
     pub async fn set_fairness(&self, name: &str, sharing: &impl Serialize) -> Result<Value, Error> {
@@ -510,6 +707,9 @@ impl Client {
 
     /// Ends the sharing of a queue: its jobs are handed out in their order again.
     ///
+    /// # Arguments
+    /// * `name`: The name of the queue.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn delete_fairness(&self, name: &str) -> Result<(), Error> {
@@ -519,7 +719,7 @@ impl Client {
     /// The keys that have limits, with how much of each limit is used.
     ///
     /// # Errors
-    /// Any error of [`call`](Self::call).
+    /// Any error of [`call`](Self::call), in particular `invalid_request`.
     pub async fn list_rate_limits(&self) -> Result<Vec<Value>, Error> {
         let query = query(&[
             ("limit", Some("200")),
@@ -531,6 +731,9 @@ impl Client {
 
     /// The limits of a key, with how much of each is used.
     ///
+    /// # Arguments
+    /// * `key`: The key.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_rate_limit(&self, key: &str) -> Result<Value, Error> {
@@ -539,6 +742,9 @@ impl Client {
     }
 
     /// The dead letter with this id.
+    ///
+    /// # Arguments
+    /// * `id`: The job's id.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -549,14 +755,20 @@ impl Client {
 
     /// Runs a dead letter again, with all its attempts.
     ///
+    /// # Arguments
+    /// * `id`: The job's id.
+    ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`.
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`, `invalid_payload`, `schema_validation`, `validation_error`, `metadata_too_large`.
     pub async fn retry_dead_letter(&self, id: &str) -> Result<Job, Error> {
         let answer = self.call(Method::POST, &format!("/dead-letter/{}/retry", segment(id)), Some("{}".into())).await?;
         crate::job::from_answer(&answer)
     }
 
     /// Deletes a dead letter. It cannot be brought back.
+    ///
+    /// # Arguments
+    /// * `id`: The job's id.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -567,6 +779,15 @@ impl Client {
     /// How many dead letters there are, by queue and by type of error, and since when. Where more than 20,000 are
     /// kept, the numbers in `by_error_type` are those of the newest 20,000: `by_error_type_relation` is `gte`. A
     /// caller of a tenant gets all numbers so, with `total_relation` and `by_queue_relation`.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// assert_eq!(client.dead_letter_stats().await?["total"], 0);
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call).
@@ -601,8 +822,20 @@ impl Client {
 
     /// All cron entries.
     ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use ojs::{CronJob, JobRequest};
+    /// # client.register_cron(&CronJob::new("digest", "0 7 * * *", JobRequest::new("digest.send", ()))).await?;
+    /// let crons = client.list_cron().await?;
+    /// assert_eq!(crons[0]["expression"], "0 7 * * *");
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
     /// # Errors
-    /// Any error of [`call`](Self::call).
+    /// Any error of [`call`](Self::call), in particular `invalid_request`.
     pub async fn list_cron(&self) -> Result<Vec<Value>, Error> {
         let query = query(&[
             ("pages", Some("all")),
@@ -613,14 +846,43 @@ impl Client {
 
     /// The cron entry of this name.
     ///
+    /// # Arguments
+    /// * `name`: The name of the entry.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use ojs::{CronJob, JobRequest};
+    /// # client.register_cron(&CronJob::new("digest", "0 7 * * *", JobRequest::new("digest.send", ()))).await?;
+    /// assert_eq!(client.get_cron("digest").await?["enabled"], true);
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `not_found`.
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_request`.
     pub async fn get_cron(&self, name: &str) -> Result<Value, Error> {
         let answer = self.call(Method::GET, &format!("/cron/{}", segment(name)), None).await?;
         answer::member(&answer, &["cron", "cron_job"])
     }
 
     /// Enables the cron entry, or disables it. A disabled entry enqueues no jobs.
+    ///
+    /// # Arguments
+    /// * `name`: The name of the entry.
+    /// * `enabled`: Whether the entry enqueues jobs.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use ojs::{CronJob, JobRequest};
+    /// # client.register_cron(&CronJob::new("digest", "0 7 * * *", JobRequest::new("digest.send", ()))).await?;
+    /// assert_eq!(client.enable_cron("digest", false).await?["enabled"], false);
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
@@ -635,6 +897,20 @@ impl Client {
     /// policy holds: while the latest job of the entry goes on, `skip` and `enqueue` answer with 409 `conflict`, and
     /// `cancel_previous` cancels that job.
     ///
+    /// # Arguments
+    /// * `name`: The name of the entry.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use ojs::{CronJob, JobRequest};
+    /// # client.register_cron(&CronJob::new("digest", "0 7 * * *", JobRequest::new("digest.send", ()))).await?;
+    /// assert_eq!(client.run_cron("digest").await?.job_type, "digest.send");
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn run_cron(&self, name: &str) -> Result<Job, Error> {
@@ -644,6 +920,21 @@ impl Client {
 
     /// Deletes the cron entry. The jobs that it has enqueued stay.
     ///
+    /// # Arguments
+    /// * `name`: The name of the entry.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use ojs::{CronJob, JobRequest};
+    /// # client.register_cron(&CronJob::new("digest", "0 7 * * *", JobRequest::new("digest.send", ()))).await?;
+    /// client.delete_cron("digest").await?;
+    /// assert!(client.list_cron().await?.is_empty());
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn delete_cron(&self, name: &str) -> Result<(), Error> {
@@ -651,6 +942,16 @@ impl Client {
     }
 
     /// The workers that the server knows, with what each of them does.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// use ojs::ListWorkers;
+    /// assert!(client.list_workers(&ListWorkers::default()).await?.is_empty());
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`.
@@ -666,6 +967,9 @@ impl Client {
 
     /// The worker with this id.
     ///
+    /// # Arguments
+    /// * `id`: The worker's id.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_worker(&self, id: &str) -> Result<Value, Error> {
@@ -676,6 +980,10 @@ impl Client {
     /// Tells a worker to take no more jobs (`quiet`), to stop (`terminate`), or to take jobs again (`resume`). The
     /// worker hears of it with its next heartbeat.
     ///
+    /// # Arguments
+    /// * `id`: The worker's id.
+    /// * `directive`: What the worker shall do.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_request`.
     pub async fn direct_worker(&self, id: &str, directive: &str) -> Result<Value, Error> {
@@ -685,6 +993,9 @@ impl Client {
 
     /// Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
     ///
+    /// # Arguments
+    /// * `id`: The worker's id.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
     pub async fn remove_worker(&self, id: &str) -> Result<Value, Error> {
@@ -693,6 +1004,16 @@ impl Client {
     }
 
     /// Jobs by state, throughput, latency and workers of the whole server.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # client.enqueue("report.build", ()).queue("reports").await?;
+    /// assert_eq!(client.server_stats().await?["jobs"]["available"], 1);
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call).
@@ -745,6 +1066,22 @@ impl Client {
     }
 
     /// Begins or ends maintenance. During it jobs are accepted, and none is handed out.
+    ///
+    /// # Arguments
+    /// * `enabled`: Whether the server is in maintenance.
+    /// * `options`: What can be left out.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// use ojs::SetMaintenance;
+    /// let why = SetMaintenance { reason: Some("moving".into()), ..SetMaintenance::default() };
+    /// client.set_maintenance(true, &why).await?;
+    /// assert_eq!(client.maintenance().await?["reason"], "moving");
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`.
@@ -801,8 +1138,14 @@ impl Client {
     /// `off` they are not compared. Within a major version, a schema that refuses what the version before accepted is
     /// refused itself.
     ///
+    /// # Arguments
+    /// * `job_type`: The job type.
+    /// * `version`: The version: `2`, `2.1` or `2.1.0`.
+    /// * `schema`: A JSON Schema, draft 2020-12, for the array of arguments.
+    /// * `options`: What can be left out.
+    ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `conflict`, `invalid_payload`.
+    /// Any error of [`call`](Self::call), in particular `conflict`, `invalid_payload`, `validation_error`.
     pub async fn register_schema(&self, job_type: &str, version: &str, schema: &impl Serialize, options: &RegisterSchema) -> Result<Value, Error> {
         let mut body = Map::new();
         body.insert("job_type".to_owned(), job_type.into());
@@ -817,6 +1160,9 @@ impl Client {
 
     /// The schema of the highest version of a job type.
     ///
+    /// # Arguments
+    /// * `job_type`: The job type, or the URI of a schema.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_schema(&self, job_type: &str) -> Result<Value, Error> {
@@ -825,6 +1171,10 @@ impl Client {
     }
 
     /// The schema of a version of a job type.
+    ///
+    /// # Arguments
+    /// * `job_type`: The job type.
+    /// * `version`: The version.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -835,6 +1185,9 @@ impl Client {
 
     /// The versions of a job type, highest first.
     ///
+    /// # Arguments
+    /// * `job_type`: The job type.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn list_schema_versions(&self, job_type: &str) -> Result<Vec<Value>, Error> {
@@ -843,6 +1196,11 @@ impl Client {
     }
 
     /// Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at again.
+    ///
+    /// # Arguments
+    /// * `job_type`: The job type.
+    /// * `version`: The version.
+    /// * `mode`: `strict`, `warn` or `off`.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
@@ -854,6 +1212,10 @@ impl Client {
     }
 
     /// Deletes a version. Jobs that were stored under it stay.
+    ///
+    /// # Arguments
+    /// * `job_type`: The job type.
+    /// * `version`: The version.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -879,6 +1241,9 @@ impl Client {
     /// A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which they
     /// run.
     ///
+    /// # Arguments
+    /// * `id`: The id of the train.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_request`.
     pub async fn get_train(&self, id: &str) -> Result<Value, Error> {
@@ -888,8 +1253,12 @@ impl Client {
 
     /// Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
     ///
+    /// # Arguments
+    /// * `id`: The id of the train.
+    /// * `options`: What can be left out.
+    ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_request`.
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_request`, `invalid_payload`.
     pub async fn advance_train(&self, id: &str, options: &AdvanceTrain) -> Result<Value, Error> {
         let mut body = Map::new();
         body.insert("confirm".to_owned(), true.into());
@@ -903,6 +1272,9 @@ impl Client {
     /// Holds a train: a job of it that runs may end, and no further one starts until
     /// [`advance_train`](Self::advance_train).
     ///
+    /// # Arguments
+    /// * `id`: The id of the train.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn hold_train(&self, id: &str) -> Result<Value, Error> {
@@ -913,7 +1285,7 @@ impl Client {
     /// The tenants of the server by id, with the number of their jobs and their limits.
     ///
     /// # Errors
-    /// Any error of [`call`](Self::call).
+    /// Any error of [`call`](Self::call), in particular `invalid_request`.
     pub async fn list_tenants(&self, options: &ListTenants) -> Result<Vec<Value>, Error> {
         let query = query(&[
             ("page", options.page.map(|value| value.to_string()).as_deref()),
@@ -925,6 +1297,9 @@ impl Client {
 
     /// A tenant with its status, its limits and the number of its jobs by state.
     ///
+    /// # Arguments
+    /// * `id`: The id of the tenant.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_tenant(&self, id: &str) -> Result<Value, Error> {
@@ -933,6 +1308,11 @@ impl Client {
     }
 
     /// Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
+    ///
+    /// # Arguments
+    /// * `id`: The id of the tenant.
+    /// * `changes`: Its members: `name` (for people), `limits` (as in `PUT /admin/tenants/{id}/limits`),
+    ///   `fairness_weight` (which leaves the other limits as they are) and `status` (`active` or `suspended`).
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_payload`.
@@ -943,6 +1323,9 @@ impl Client {
     }
 
     /// Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
+    ///
+    /// # Arguments
+    /// * `id`: The id of the tenant.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
@@ -955,6 +1338,13 @@ impl Client {
     /// `fairness_weight`, its weight in shared queues. What the body leaves out is not limited any more. Jobs that
     /// have more than the new limits allow stay.
     ///
+    /// # Arguments
+    /// * `id`: The id of the tenant.
+    /// * `limits`: Its members: `max_concurrency` (jobs that are active at a time), `max_enqueue_rate` (`limit` jobs
+    ///   in each `period`, an ISO 8601 duration), `max_queue_depth` (jobs that wait, in all queues together),
+    ///   `max_scheduled`, and `fairness_weight` (jobs that it gets while a tenant of weight 1 gets one, in queues
+    ///   that tenants share: 1 to 1,000); and `reason`, a text for the log of the server.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_payload`.
     pub async fn set_tenant_limits(&self, id: &str, limits: &impl Serialize) -> Result<Value, Error> {
@@ -965,6 +1355,9 @@ impl Client {
 
     /// Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go on.
     ///
+    /// # Arguments
+    /// * `id`: The id of the tenant.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn suspend_tenant(&self, id: &str) -> Result<Value, Error> {
@@ -973,6 +1366,9 @@ impl Client {
     }
 
     /// Ends the suspension of a tenant: its jobs are taken and handed out again.
+    ///
+    /// # Arguments
+    /// * `id`: The id of the tenant.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -983,6 +1379,9 @@ impl Client {
 
     /// What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
     ///
+    /// # Arguments
+    /// * `id`: The id of the tenant, or `_default`.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn tenant_stats(&self, id: &str) -> Result<Value, Error> {
@@ -991,6 +1390,10 @@ impl Client {
     }
 
     /// The jobs of a tenant, newest first; with the filters of `GET /admin/jobs`.
+    ///
+    /// # Arguments
+    /// * `id`: The id of the tenant, or `_default`.
+    /// * `options`: What can be left out.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`, `not_found`.
@@ -1046,6 +1449,22 @@ impl Client {
     /// attempts within 41 hours. `filter` is an object with `queues` and `job_types`. The URL must begin with
     /// https:// and lead to a public address, unless the server allows others.
     ///
+    /// # Arguments
+    /// * `subscription`: Its members: `url` and `events` (such as `job.completed`, `job.*` or `*`); if wanted
+    ///   `secret` (8 to 255 characters; without it the server makes one), `filter`, `metadata` (an object of at most
+    ///   4096 bytes), `active` and `format` (`ojs`, `cloudevents` or `cloudevents-binary`).
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// use serde_json::json;
+    /// let webhook = client.create_webhook(&json!({"url": "https://example.com/hook", "events": ["job.failed"]})).await?;
+    /// assert_eq!(webhook["events"], json!(["job.failed"]));
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `conflict`, `invalid_payload`.
     pub async fn create_webhook(&self, subscription: &impl Serialize) -> Result<Value, Error> {
@@ -1057,6 +1476,9 @@ impl Client {
     /// A subscription, without its secret. `dropped` says how many events became no delivery because too many
     /// deliveries waited for it; `dropped_since` when the first of them happened, or null.
     ///
+    /// # Arguments
+    /// * `id`: The id of the subscription, `sub_…`.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_webhook(&self, id: &str) -> Result<Value, Error> {
@@ -1066,6 +1488,10 @@ impl Client {
 
     /// Changes a subscription; what is left out stays. Deliveries that wait go to the new URL. A subscription that is
     /// not active gets no new deliveries, and those that wait are not sent until it is active again.
+    ///
+    /// # Arguments
+    /// * `id`: The id of the subscription.
+    /// * `changes`: The members that change: `url`, `events`, `active`, `filter`, `metadata`, `format`.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
@@ -1077,6 +1503,9 @@ impl Client {
 
     /// Deletes a subscription and its deliveries: nothing more is sent to it.
     ///
+    /// # Arguments
+    /// * `id`: The id of the subscription.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn delete_webhook(&self, id: &str) -> Result<(), Error> {
@@ -1085,6 +1514,9 @@ impl Client {
 
     /// Sends an event `webhook.test` now, once, and answers with what the endpoint said: `success`, `status_code`,
     /// `response_time_ms`, `response_body`.
+    ///
+    /// # Arguments
+    /// * `id`: The id of the subscription.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -1095,6 +1527,9 @@ impl Client {
 
     /// Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer has the new
     /// one.
+    ///
+    /// # Arguments
+    /// * `id`: The id of the subscription.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
@@ -1120,6 +1555,9 @@ impl Client {
 
     /// A delivery with its event, and how its latest attempt ended.
     ///
+    /// # Arguments
+    /// * `id`: The id of the delivery, `del_…`.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_webhook_delivery(&self, id: &str) -> Result<Value, Error> {
@@ -1129,6 +1567,9 @@ impl Client {
 
     /// Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or
     /// waiting.
+    ///
+    /// # Arguments
+    /// * `id`: The id of the delivery.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
@@ -1140,6 +1581,9 @@ impl Client {
     /// How far the latest attempt of a job has come: `progress` from 0 to 1, `data`, `message` and `updated_at`,
     /// which are null when nothing was reported.
     ///
+    /// # Arguments
+    /// * `id`: The job's id.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_progress(&self, id: &str) -> Result<Value, Error> {
@@ -1150,6 +1594,9 @@ impl Client {
     /// How far a workflow has come: `progress` from 0 to 1, and the progress of each of its `steps`. Of a chain it is
     /// the completed steps and the fraction of the current one, of a group the mean of its steps, of a batch the
     /// share of its jobs that have ended.
+    ///
+    /// # Arguments
+    /// * `id`: The workflow's id.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -1163,8 +1610,12 @@ impl Client {
     /// lease. This method is for other programs, which have no lease: it is refused while a worker with lease tokens
     /// holds the job, and when the job has ended.
     ///
+    /// # Arguments
+    /// * `id`: The job's id.
+    /// * `state`: JSON of at most 1 MiB.
+    ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_payload`, `payload_too_large`.
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_state_transition`, `invalid_payload`, `payload_too_large`.
     pub async fn save_checkpoint(&self, id: &str, state: &impl Serialize) -> Result<Value, Error> {
         let mut body = Map::new();
         body.insert("state".to_owned(), answer::value("state", state)?);
@@ -1174,6 +1625,9 @@ impl Client {
 
     /// The checkpoint of a job: `state`, `sequence` and `created_at`. It can be read as long as the job.
     ///
+    /// # Arguments
+    /// * `id`: The job's id.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_checkpoint(&self, id: &str) -> Result<Value, Error> {
@@ -1182,6 +1636,9 @@ impl Client {
     }
 
     /// Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+    ///
+    /// # Arguments
+    /// * `id`: The job's id.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -1208,6 +1665,11 @@ impl Client {
     /// secret. A job is active under a lease before it is sent, and the answer settles it. The address must begin
     /// with https:// and be public, unless the server allows others.
     ///
+    /// # Arguments
+    /// * `endpoint`: Its members: `endpoint` (the URL, or `sqs:` and the URL of a queue of Amazon SQS) and
+    ///   `job_types` (`*` stands for any characters); if wanted `queues`, `config` (`max_concurrency`, `timeout_ms`,
+    ///   `signing_secret`, `weight`, `retry_429`), `routing`, `provider` and `active`.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `conflict`, `invalid_payload`.
     pub async fn create_push_endpoint(&self, endpoint: &impl Serialize) -> Result<Value, Error> {
@@ -1217,6 +1679,9 @@ impl Client {
     }
 
     /// An endpoint, without its secret.
+    ///
+    /// # Arguments
+    /// * `id`: The id of the endpoint, `push_…`.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -1228,6 +1693,11 @@ impl Client {
     /// Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent jobs again.
     /// With `active` false it is sent nothing; its jobs stay available for workers that fetch.
     ///
+    /// # Arguments
+    /// * `id`: The id of the endpoint.
+    /// * `changes`: The members that change: `endpoint`, `job_types`, `queues`, `config`, `routing`, `provider`,
+    ///   `active`.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
     pub async fn update_push_endpoint(&self, id: &str, changes: &impl Serialize) -> Result<Value, Error> {
@@ -1238,6 +1708,9 @@ impl Client {
 
     /// Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
     ///
+    /// # Arguments
+    /// * `id`: The id of the endpoint.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn delete_push_endpoint(&self, id: &str) -> Result<(), Error> {
@@ -1247,6 +1720,9 @@ impl Client {
     /// Sends a job of the type `push.test` now, once, and explains the answer: `success`, `outcome`, `explanation`,
     /// `status_code`, `response_time_ms`, `response_body`.
     ///
+    /// # Arguments
+    /// * `id`: The id of the endpoint.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn test_push_endpoint(&self, id: &str) -> Result<Value, Error> {
@@ -1255,6 +1731,9 @@ impl Client {
     }
 
     /// Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has the new one.
+    ///
+    /// # Arguments
+    /// * `id`: The id of the endpoint.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
@@ -1267,6 +1746,22 @@ impl Client {
     /// It is read from the job and from the event log, so it is there for as long as the job. `fingerprint` of a
     /// failed attempt is the same for errors that differ only in numbers, ids and quoted text. The history of a job
     /// has at most the newest 50 failures.
+    ///
+    /// # Arguments
+    /// * `id`: The job's id.
+    /// * `options`: What can be left out.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # let job = client.enqueue("email.send", "ada@example.com").await?;
+    /// use ojs::GetHistory;
+    /// let history = client.get_history(&job.id, &GetHistory::default()).await?;
+    /// assert_eq!(history["events"][0]["event_type"], "job.created");
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_request`.
@@ -1283,6 +1778,9 @@ impl Client {
     /// own. `root_id` is the outermost workflow. `parent_id` and `root_id` of a job without a workflow are what its
     /// client has sent under these names. A tree has at most 1,000 nodes; `truncated` says that there are more.
     ///
+    /// # Arguments
+    /// * `id`: The job's id.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_lineage(&self, id: &str) -> Result<Value, Error> {
@@ -1292,6 +1790,9 @@ impl Client {
 
     /// Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is. The
     /// errors and the result of the job are parts of the job: they go when the job is deleted.
+    ///
+    /// # Arguments
+    /// * `id`: The job's id.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -1344,6 +1845,10 @@ impl Client {
     /// One group of errors, with its `places` (the failures by queue and type) and those of its `jobs` that there
     /// still are.
     ///
+    /// # Arguments
+    /// * `fingerprint`: The fingerprint, as the history of a job has it.
+    /// * `options`: What can be left out.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_request`.
     pub async fn get_error_group(&self, fingerprint: &str, options: &GetErrorGroup) -> Result<Value, Error> {
@@ -1364,8 +1869,15 @@ impl Client {
     /// rows are looked at), the numbers by state, queue and type, and a `sample`. To delete needs the permission to
     /// administer. At most 100 operations of a tenant, and 100 of operators, may be under way.
     ///
+    /// # Arguments
+    /// * `action`: `retry`, `cancel` or `delete`.
+    /// * `filter`: Which jobs: `queue`, `type`, `state` (one or a list), `since`, `until`, `priority`, `meta`,
+    ///   `error_type` (of the latest error), `dead_letters` (true: only dead letters) and `q` (a search, as lists of
+    ///   jobs have it). An empty one means all that the action can reach.
+    /// * `options`: What can be left out.
+    ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `invalid_request`, `permission_denied`, `conflict`.
+    /// Any error of [`call`](Self::call), in particular `invalid_request`, `permission_denied`, `conflict`, `invalid_payload`.
     pub async fn start_bulk_operation(&self, action: &str, filter: &impl Serialize, options: &StartBulkOperation) -> Result<Value, Error> {
         let mut body = Map::new();
         body.insert("action".to_owned(), action.into());
@@ -1400,6 +1912,10 @@ impl Client {
     /// each `reason`; `progress` has the number of jobs that is `expected` and the `fraction` that is done, where it
     /// can be said.
     ///
+    /// # Arguments
+    /// * `id`: The id of the operation.
+    /// * `options`: What can be left out.
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_bulk_operation(&self, id: &str, options: &GetBulkOperation) -> Result<Value, Error> {
@@ -1412,8 +1928,11 @@ impl Client {
 
     /// Stops a bulk operation until it is resumed. The slice that is under way is finished.
     ///
+    /// # Arguments
+    /// * `id`: The id of the operation.
+    ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_state_transition`.
     pub async fn pause_bulk_operation(&self, id: &str) -> Result<Value, Error> {
         let answer = self.call(Method::POST, &format!("/admin/bulk/{}/pause", segment(id)), Some("{}".into())).await?;
         answer::object(&answer)
@@ -1421,8 +1940,11 @@ impl Client {
 
     /// Goes on with a bulk operation that was paused, or that has failed, where it stopped.
     ///
+    /// # Arguments
+    /// * `id`: The id of the operation.
+    ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `permission_denied`.
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_state_transition`, `permission_denied`.
     pub async fn resume_bulk_operation(&self, id: &str) -> Result<Value, Error> {
         let answer = self.call(Method::POST, &format!("/admin/bulk/{}/resume", segment(id)), Some("{}".into())).await?;
         answer::object(&answer)
@@ -1430,8 +1952,11 @@ impl Client {
 
     /// Ends a bulk operation for good. Jobs that it has changed stay changed.
     ///
+    /// # Arguments
+    /// * `id`: The id of the operation.
+    ///
     /// # Errors
-    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_state_transition`.
     pub async fn cancel_bulk_operation(&self, id: &str) -> Result<Value, Error> {
         let answer = self.call(Method::POST, &format!("/admin/bulk/{}/cancel", segment(id)), Some("{}".into())).await?;
         answer::object(&answer)

@@ -26,6 +26,7 @@ final class Operations {
          * The job with this id.
          *
          * @param id the job's id
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Job getJob(String id) {
             return run(Operation.job("GET", Operation.place("/jobs/{id}", id), null));
@@ -39,6 +40,7 @@ final class Operations {
          * no reasons. The answer reads a bounded number of rows, however many jobs there are.
          *
          * @param id the job's id
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> explainJob(String id) {
             return run(Operation.whole("GET", Operation.place("/jobs/{id}/explain", id), null));
@@ -59,6 +61,9 @@ final class Operations {
          * }
          *
          * @param filter which jobs, in which order
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public JobPage listJobs(JobFilter filter) {
             return run(Operation.page("GET", Operation.query("/admin/jobs", filter.members()), null));
@@ -73,6 +78,9 @@ final class Operations {
          * Cancels the job. A worker that runs it is told to stop.
          *
          * @param id the job's id
+         * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
+         *     current_state in the details names it
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Job cancelJob(String id) {
             return run(Operation.job("DELETE", Operation.place("/jobs/{id}", id), null));
@@ -83,6 +91,11 @@ final class Operations {
          *
          * @param id the job's id
          * @param priority the new priority. Higher runs earlier
+         * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
+         *     current_state in the details names it
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Job setPriority(String id, int priority) {
             return run(Operation.job("PATCH", Operation.place("/jobs/{id}", id), Operation.members("priority", priority)));
@@ -92,6 +105,9 @@ final class Operations {
          * Makes a job available that was enqueued as pending.
          *
          * @param id the job's id
+         * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
+         *     current_state in the details names it
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Job activateJob(String id) {
             return run(Operation.job("POST", Operation.place("/jobs/{id}/activate", id), Map.of()));
@@ -101,6 +117,9 @@ final class Operations {
          * Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
          *
          * @param id the job's id
+         * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
+         *     current_state in the details names it
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Job retryJob(String id) {
             return run(Operation.bareJob("POST", Operation.place("/admin/jobs/{id}/retry", id), Map.of()));
@@ -111,6 +130,10 @@ final class Operations {
          * has not ended, and with 410 when its result is no longer kept.
          *
          * @param id the job's id
+         * @throws OJSException.Api the server answered, and the answer is an error
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public JobResult result(String id) {
             return run(Operation.read("GET", Operation.place("/jobs/{id}/result", id), null, JobResult::of).waiting(Duration.ZERO));
@@ -121,6 +144,10 @@ final class Operations {
          * not ended, or whose result is no longer kept.
          *
          * @param ids the ids of the jobs
+         * @throws OJSException.PayloadTooLarge the job, its metadata, its result or the batch is larger than the
+         *     server takes
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<JobResult> results(List<String> ids) {
             return run(Operation.results("POST", "/jobs/results", Operation.members("ids", ids)));
@@ -130,6 +157,7 @@ final class Operations {
          * The state of the workflow and of its steps.
          *
          * @param id the workflow's id
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public WorkflowStatus getWorkflow(String id) {
             return run(Operation.workflow("GET", Operation.place("/workflows/{id}", id), null));
@@ -139,6 +167,9 @@ final class Operations {
          * Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
          *
          * @param id the workflow's id
+         * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
+         *     current_state in the details names it
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public WorkflowStatus cancelWorkflow(String id) {
             return run(Operation.workflow("DELETE", Operation.place("/workflows/{id}", id), null));
@@ -152,6 +183,8 @@ final class Operations {
          *     cancelled
          * @param page the number of the page. The first page is 1; null: not said
          * @param perPage the most workflows on one page, 1 to 100; 20 without it; null: not said
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<Map<String, Object>> listWorkflows(String state, Integer page, Integer perPage) {
             return run(Operation.list("GET", Operation.query("/admin/workflows", Operation.members("state", state, "page", page, "per_page", perPage)), null, "items", Members::of));
@@ -164,6 +197,7 @@ final class Operations {
 
         /**
          * Whether the server works, with its version, its store and how long it has run.
+         * @throws OJSException.Api the server answered, and the answer is an error
          */
         public Map<String, Object> health() {
             return run(Operation.whole("GET", "/health", null));
@@ -190,6 +224,9 @@ final class Operations {
          * @param queue only this queue; null: not said
          * @param since from this time on; null: not said
          * @param until up to this time; null: not said
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<Map<String, Object>> statsHistory(String period, String queue, Instant since, Instant until) {
             return run(Operation.list("GET", Operation.query("/admin/stats/history", Operation.members("period", period, "queue", queue, "since", text(since), "until", text(until))), null, "items", Members::of));
@@ -213,6 +250,8 @@ final class Operations {
          * @param sort what comes first, the largest: {@code processed} (the default), {@code enqueued}, {@code
          *     failed}, {@code discarded}, {@code busy}, {@code latency} or {@code wait}; null: not said
          * @param limit the most types in the answer, 1 to 200; 50 without it; null: not said
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<Map<String, Object>> typeStats(Instant since, Instant until, String sort, Integer limit) {
             return run(Operation.list("GET", Operation.query("/admin/stats/types", Operation.members("since", text(since), "until", text(until), "sort", sort, "limit", limit)), null, "items", Members::of));
@@ -236,6 +275,8 @@ final class Operations {
          * @param enabled whether the server is in maintenance
          * @param reason why, for those who ask; null: not said
          * @param estimatedDuration how long it will take, such as {@code PT30M}; null: not said
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> setMaintenance(boolean enabled, String reason, Duration estimatedDuration) {
             return run(Operation.whole("POST", "/admin/system/maintenance", Operation.members("enabled", enabled, "reason", reason, "estimated_duration", text(estimatedDuration))));
@@ -282,6 +323,9 @@ final class Operations {
          * @param version the version: {@code 2}, {@code 2.1} or {@code 2.1.0}
          * @param schema a JSON Schema, draft 2020-12, for the array of arguments
          * @param mode what happens to jobs that do not match; null: not said; one of strict, warn, off
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> registerSchema(String jobType, String version, Map<String, ?> schema, String mode) {
             return run(Operation.member("POST", "/schemas", Operation.members("job_type", jobType, "version", version, "schema", schema, "mode", mode), "schema"));
@@ -296,6 +340,7 @@ final class Operations {
          * The schema of the highest version of a job type.
          *
          * @param jobType the job type, or the URI of a schema
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> getSchema(String jobType) {
             return run(Operation.member("GET", Operation.place("/schemas/{type}", jobType), null, "schema"));
@@ -306,6 +351,7 @@ final class Operations {
          *
          * @param jobType the job type
          * @param version the version
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> getSchemaVersion(String jobType, String version) {
             return run(Operation.member("GET", Operation.place("/schemas/{type}/{version}", jobType, version), null, "schema"));
@@ -315,6 +361,7 @@ final class Operations {
          * The versions of a job type, highest first.
          *
          * @param jobType the job type
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public List<Map<String, Object>> listSchemaVersions(String jobType) {
             return run(Operation.list("GET", Operation.place("/schemas/{type}/versions", jobType), null, "versions", Members::of));
@@ -326,6 +373,9 @@ final class Operations {
          * @param jobType the job type
          * @param version the version
          * @param mode {@code strict}, {@code warn} or {@code off}; one of strict, warn, off
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> setSchemaMode(String jobType, String version, String mode) {
             return run(Operation.member("PATCH", Operation.place("/schemas/{type}/{version}", jobType, version), Operation.members("mode", mode), "schema"));
@@ -336,6 +386,7 @@ final class Operations {
          *
          * @param jobType the job type
          * @param version the version
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public void deleteSchema(String jobType, String version) {
             run(Operation.nothing("DELETE", Operation.place("/schemas/{type}/{version}", jobType, version)));
@@ -361,6 +412,9 @@ final class Operations {
          *     job.*} or {@code *}); if wanted {@code secret} (8 to 255 characters; without it the server makes one),
          *     {@code filter}, {@code metadata} (an object of at most 4096 bytes), {@code active} and {@code format}
          *     ({@code ojs}, {@code cloudevents} or {@code cloudevents-binary})
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> createWebhook(Map<String, ?> subscription) {
             return run(Operation.member("POST", "/webhooks/subscriptions", subscription, "subscription"));
@@ -371,6 +425,7 @@ final class Operations {
          * many deliveries waited for it; {@code dropped_since} when the first of them happened, or null.
          *
          * @param id the id of the subscription, {@code sub_…}
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> getWebhook(String id) {
             return run(Operation.member("GET", Operation.place("/webhooks/subscriptions/{id}", id), null, "subscription"));
@@ -383,6 +438,9 @@ final class Operations {
          * @param id the id of the subscription
          * @param changes the members that change: {@code url}, {@code events}, {@code active}, {@code filter},
          *     {@code metadata}, {@code format}
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> updateWebhook(String id, Map<String, ?> changes) {
             return run(Operation.member("PATCH", Operation.place("/webhooks/subscriptions/{id}", id), changes, "subscription"));
@@ -392,6 +450,7 @@ final class Operations {
          * Deletes a subscription and its deliveries: nothing more is sent to it.
          *
          * @param id the id of the subscription
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public void deleteWebhook(String id) {
             run(Operation.nothing("DELETE", Operation.place("/webhooks/subscriptions/{id}", id)));
@@ -402,6 +461,7 @@ final class Operations {
          * {@code status_code}, {@code response_time_ms}, {@code response_body}.
          *
          * @param id the id of the subscription
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> testWebhook(String id) {
             return run(Operation.whole("POST", Operation.place("/webhooks/subscriptions/{id}/test", id), Map.of()));
@@ -412,6 +472,9 @@ final class Operations {
          * new one.
          *
          * @param id the id of the subscription
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> rotateWebhookSecret(String id) {
             return run(Operation.member("POST", Operation.place("/webhooks/subscriptions/{id}/rotate-secret", id), Map.of(), "subscription"));
@@ -424,6 +487,9 @@ final class Operations {
          * @param subscriptionId only of this subscription; null: not said
          * @param status only in this state; null: not said; one of pending, sending, delivered, dead
          * @param limit the most deliveries in the answer, 1 to 200; null: not said
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<Map<String, Object>> listWebhookDeliveries(String subscriptionId, String status, Integer limit) {
             return run(Operation.list("GET", Operation.query("/webhooks/deliveries", Operation.members("subscription_id", subscriptionId, "status", status, "limit", limit)), null, "deliveries", Members::of));
@@ -438,6 +504,7 @@ final class Operations {
          * A delivery with its event, and how its latest attempt ended.
          *
          * @param id the id of the delivery, {@code del_…}
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> getWebhookDelivery(String id) {
             return run(Operation.member("GET", Operation.place("/webhooks/deliveries/{id}", id), null, "delivery"));
@@ -448,6 +515,8 @@ final class Operations {
          * waiting.
          *
          * @param id the id of the delivery
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> retryWebhookDelivery(String id) {
             return run(Operation.member("POST", Operation.place("/webhooks/deliveries/{id}/retry", id), Map.of(), "delivery"));
@@ -458,6 +527,7 @@ final class Operations {
          * message} and {@code updated_at}, which are null when nothing was reported.
          *
          * @param id the job's id
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> getProgress(String id) {
             return run(Operation.whole("GET", Operation.place("/jobs/{id}/progress", id), null));
@@ -469,6 +539,7 @@ final class Operations {
          * its steps, of a batch the share of its jobs that have ended.
          *
          * @param id the workflow's id
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> getWorkflowProgress(String id) {
             return run(Operation.whole("GET", Operation.place("/workflows/{id}/progress", id), null));
@@ -482,6 +553,14 @@ final class Operations {
          *
          * @param id the job's id
          * @param state JSON of at most 1 MiB
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
+         *     current_state in the details names it
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.PayloadTooLarge the job, its metadata, its result or the batch is larger than the
+         *     server takes
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> saveCheckpoint(String id, Map<String, ?> state) {
             return run(Operation.whole("PUT", Operation.place("/jobs/{id}/checkpoint", id), Operation.members("state", state)));
@@ -492,6 +571,7 @@ final class Operations {
          * as the job.
          *
          * @param id the job's id
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> getCheckpoint(String id) {
             return run(Operation.whole("GET", Operation.place("/jobs/{id}/checkpoint", id), null));
@@ -501,6 +581,7 @@ final class Operations {
          * Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
          *
          * @param id the job's id
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public void deleteCheckpoint(String id) {
             run(Operation.nothing("DELETE", Operation.place("/jobs/{id}/checkpoint", id)));
@@ -525,6 +606,9 @@ final class Operations {
          *     SQS) and {@code job_types} ({@code *} stands for any characters); if wanted {@code queues}, {@code
          *     config} ({@code max_concurrency}, {@code timeout_ms}, {@code signing_secret}, {@code weight}, {@code
          *     retry_429}), {@code routing}, {@code provider} and {@code active}
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> createPushEndpoint(Map<String, ?> endpoint) {
             return run(Operation.member("POST", "/push/endpoints", endpoint, "push_endpoint"));
@@ -534,6 +618,7 @@ final class Operations {
          * An endpoint, without its secret.
          *
          * @param id the id of the endpoint, {@code push_…}
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> getPushEndpoint(String id) {
             return run(Operation.member("GET", Operation.place("/push/endpoints/{id}", id), null, "push_endpoint"));
@@ -546,6 +631,9 @@ final class Operations {
          * @param id the id of the endpoint
          * @param changes the members that change: {@code endpoint}, {@code job_types}, {@code queues}, {@code
          *     config}, {@code routing}, {@code provider}, {@code active}
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> updatePushEndpoint(String id, Map<String, ?> changes) {
             return run(Operation.member("PATCH", Operation.place("/push/endpoints/{id}", id), changes, "push_endpoint"));
@@ -555,6 +643,7 @@ final class Operations {
          * Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
          *
          * @param id the id of the endpoint
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public void deletePushEndpoint(String id) {
             run(Operation.nothing("DELETE", Operation.place("/push/endpoints/{id}", id)));
@@ -565,6 +654,7 @@ final class Operations {
          * outcome}, {@code explanation}, {@code status_code}, {@code response_time_ms}, {@code response_body}.
          *
          * @param id the id of the endpoint
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> testPushEndpoint(String id) {
             return run(Operation.whole("POST", Operation.place("/push/endpoints/{id}/test", id), Map.of()));
@@ -575,6 +665,9 @@ final class Operations {
          * one.
          *
          * @param id the id of the endpoint
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> rotatePushSecret(String id) {
             return run(Operation.member("POST", Operation.place("/push/endpoints/{id}/rotate-secret", id), Map.of(), "push_endpoint"));
@@ -589,6 +682,9 @@ final class Operations {
          * @param id the job's id
          * @param limit the most events in the answer, 1 to 1,000; 50 without it; null: not said
          * @param cursor the {@code next_cursor} of the page before; null: not said
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> getHistory(String id, Integer limit, String cursor) {
             return run(Operation.whole("GET", Operation.query(Operation.place("/jobs/{id}/history", id), Operation.members("limit", limit, "cursor", cursor)), null));
@@ -606,6 +702,7 @@ final class Operations {
          * {@code truncated} says that there are more.
          *
          * @param id the job's id
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> getLineage(String id) {
             return run(Operation.whole("GET", Operation.place("/jobs/{id}/lineage", id), null));
@@ -616,6 +713,7 @@ final class Operations {
          * errors and the result of the job are parts of the job: they go when the job is deleted.
          *
          * @param id the job's id
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> deleteHistory(String id) {
             return run(Operation.whole("DELETE", Operation.place("/jobs/{id}/history", id), null));
@@ -632,6 +730,9 @@ final class Operations {
          * @param queues only events of jobs of these queues, with commas between them; null: not said
          * @param groupBy the length of each period; {@code hour} without it; null: not said; one of minute, hour,
          *     day
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<Map<String, Object>> historyStats(Instant since, Instant before, String queues, String groupBy) {
             return run(Operation.list("GET", Operation.query("/history/stats", Operation.members("start", text(since), "end", text(before), "queues", queues, "group_by", groupBy)), null, "buckets", Members::of));
@@ -660,6 +761,8 @@ final class Operations {
          *     count}, the latest or the largest; null: not said
          * @param page the page, from 1; null: not said
          * @param perPage the most groups on the page, 1 to 100; 20 without it; null: not said
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<Map<String, Object>> listErrorGroups(String queue, String jobType, String errorType, String tenant, Instant since, String sort, Integer page, Integer perPage) {
             return run(Operation.list("GET", Operation.query("/admin/errors", Operation.members("queue", queue, "type", jobType, "error_type", errorType, "tenant", tenant, "since", text(since), "sort", sort, "page", page, "per_page", perPage)), null, "items", Members::of));
@@ -678,6 +781,9 @@ final class Operations {
          * @param queue only failures of jobs of this queue; null: not said
          * @param jobType only this job type; null: not said
          * @param tenant only failures of jobs of this tenant; null: not said
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> getErrorGroup(String fingerprint, String queue, String jobType, String tenant) {
             return run(Operation.whole("GET", Operation.query(Operation.place("/admin/errors/{fingerprint}", fingerprint), Operation.members("queue", queue, "type", jobType, "tenant", tenant)), null));
@@ -705,6 +811,10 @@ final class Operations {
          *     means all that the action can reach
          * @param reason why, at most 500 characters; it is kept with the operation; null: not said
          * @param dryRun say what would be found, and change nothing; null: not said
+         * @throws OJSException.Api the server answered, and the answer is an error
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> startBulkOperation(String action, Map<String, ?> filter, String reason, Boolean dryRun) {
             return run(Operation.whole("POST", "/admin/bulk", Operation.members("action", action, "filter", filter, "reason", reason, "dry_run", dryRun, "confirm", true)));
@@ -723,6 +833,8 @@ final class Operations {
          *     cancelled} or {@code failed}; null: not said
          * @param cursor only those before this one: the id of the last one on the page before; null: not said
          * @param perPage the most on the page, 1 to 100; 20 without it; null: not said
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<Map<String, Object>> listBulkOperations(String state, String cursor, Integer perPage) {
             return run(Operation.list("GET", Operation.query("/admin/bulk", Operation.members("state", state, "cursor", cursor, "per_page", perPage)), null, "items", Members::of));
@@ -742,6 +854,7 @@ final class Operations {
          * @param id the id of the operation
          * @param waitMs answer as soon as it does not run any more, at the latest after so many milliseconds:
          *     60,000 at most; null: not said
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> getBulkOperation(String id, Integer waitMs) {
             return run(Operation.whole("GET", Operation.query(Operation.place("/admin/bulk/{id}", id), Operation.members("wait_ms", waitMs)), null));
@@ -756,6 +869,10 @@ final class Operations {
          * Stops a bulk operation until it is resumed. The slice that is under way is finished.
          *
          * @param id the id of the operation
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
+         *     current_state in the details names it
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> pauseBulkOperation(String id) {
             return run(Operation.whole("POST", Operation.place("/admin/bulk/{id}/pause", id), Map.of()));
@@ -765,6 +882,11 @@ final class Operations {
          * Goes on with a bulk operation that was paused, or that has failed, where it stopped.
          *
          * @param id the id of the operation
+         * @throws OJSException.Api the server answered, and the answer is an error
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
+         *     current_state in the details names it
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> resumeBulkOperation(String id) {
             return run(Operation.whole("POST", Operation.place("/admin/bulk/{id}/resume", id), Map.of()));
@@ -774,6 +896,10 @@ final class Operations {
          * Ends a bulk operation for good. Jobs that it has changed stay changed.
          *
          * @param id the id of the operation
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
+         *     current_state in the details names it
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> cancelBulkOperation(String id) {
             return run(Operation.whole("POST", Operation.place("/admin/bulk/{id}/cancel", id), Map.of()));
@@ -794,6 +920,8 @@ final class Operations {
          * @param state only relays in this state: {@code running}, {@code stuck} or {@code silent}; null: not said
          * @param page the page, from 1; null: not said
          * @param perPage the most relays on the page, 1 to 100; 20 without it; null: not said
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<Map<String, Object>> listRelays(String state, Integer page, Integer perPage) {
             return run(Operation.list("GET", Operation.query("/admin/relays", Operation.members("state", state, "page", page, "per_page", perPage)), null, "items", Members::of));
@@ -820,6 +948,11 @@ final class Operations {
          *
          * @param target which jobs: ids, or a filter
          * @param atomic all of the jobs, or none
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.PayloadTooLarge the job, its metadata, its result or the batch is larger than the
+         *     server takes
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Bulk.Result cancel(Bulk.Target target, boolean atomic) {
             return client.run(Operation.read("POST", "/jobs/bulk/cancel", Operation.with(target.wire(), Operation.members("atomicity", atomic ? "atomic" : "partial")), Bulk.Result::of));
@@ -837,6 +970,11 @@ final class Operations {
          *
          * @param target which jobs: ids, or a filter
          * @param atomic all of the jobs, or none
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.PayloadTooLarge the job, its metadata, its result or the batch is larger than the
+         *     server takes
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Bulk.Result retry(Bulk.Target target, boolean atomic) {
             return client.run(Operation.read("POST", "/jobs/bulk/retry", Operation.with(target.wire(), Operation.members("atomicity", atomic ? "atomic" : "partial")), Bulk.Result::of));
@@ -853,6 +991,11 @@ final class Operations {
          *
          * @param target which jobs: ids, or a filter
          * @param atomic all of the jobs, or none
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.PayloadTooLarge the job, its metadata, its result or the batch is larger than the
+         *     server takes
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Bulk.Result delete(Bulk.Target target, boolean atomic) {
             return client.run(Operation.read("POST", "/jobs/bulk/delete", Operation.with(target.wire(), Operation.members("atomicity", atomic ? "atomic" : "partial")), Bulk.Result::of));
@@ -913,6 +1056,9 @@ final class Operations {
          *
          * @param name the name of the queue
          * @param config the settings, by their names on the wire
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> create(String name, Map<String, ?> config) {
             return client.run(Operation.whole("POST", "/queues", Operation.members("name", name, "config", config)));
@@ -922,6 +1068,7 @@ final class Operations {
          * A queue with its settings and counts.
          *
          * @param name the name of the queue
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> get(String name) {
             return client.run(Operation.whole("GET", Operation.place("/queues/{name}", name), null));
@@ -933,6 +1080,8 @@ final class Operations {
          *
          * @param name the name of the queue
          * @param config the settings, by their names on the wire
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> configure(String name, Map<String, ?> config) {
             return client.run(Operation.whole("PUT", Operation.place("/queues/{name}/config", name), config));
@@ -944,6 +1093,10 @@ final class Operations {
          * @param name the name of the queue
          * @param strategy what happens to the jobs of the queue; null: not said; one of reject, discard, move
          * @param targetQueue where the jobs go, for the strategy {@code move}; null: not said
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public void delete(String name, String strategy, String targetQueue) {
             client.run(Operation.nothing("DELETE", Operation.query(Operation.place("/queues/{name}", name), Operation.members("strategy", strategy, "target_queue", targetQueue))));
@@ -971,6 +1124,9 @@ final class Operations {
          * @param name the name of the queue
          * @param states the states of the jobs to remove
          * @param olderThan only jobs older than this: a time, or a length of time before now; null: not said
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public int purge(String name, List<String> states, String olderThan) {
             int total = 0;
@@ -991,6 +1147,7 @@ final class Operations {
          * How the jobs of a queue are shared: by tenant or by key, and with which weights.
          *
          * @param name the name of the queue
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> getFairness(String name) {
             return client.run(Operation.whole("GET", Operation.place("/admin/queues/{name}/fairness", name), null));
@@ -1007,6 +1164,9 @@ final class Operations {
          *
          * @param name the name of the queue. It is made when there is none
          * @param sharing the settings, by their names on the wire
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> setFairness(String name, Map<String, ?> sharing) {
             return client.run(Operation.whole("PUT", Operation.place("/admin/queues/{name}/fairness", name), sharing));
@@ -1016,6 +1176,7 @@ final class Operations {
          * Ends the sharing of a queue: its jobs are handed out in their order again.
          *
          * @param name the name of the queue
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public void deleteFairness(String name) {
             client.run(Operation.nothing("DELETE", Operation.place("/admin/queues/{name}/fairness", name)));
@@ -1032,6 +1193,8 @@ final class Operations {
 
         /**
          * The keys that have limits, with how much of each limit is used.
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<Map<String, Object>> list() {
             return client.run(Operation.list("GET", Operation.query("/rate-limits", Operation.members("limit", 200, "pages", "all")), null, "items", Members::of));
@@ -1041,6 +1204,7 @@ final class Operations {
          * The limits of a key, with how much of each is used.
          *
          * @param key the key
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> get(String key) {
             return client.run(Operation.whole("GET", Operation.place("/rate-limits/{key}", key), null));
@@ -1053,6 +1217,9 @@ final class Operations {
          * @param key the key
          * @param limits the limits, by their names on the wire
          * @param expiresAt when the override ends; null: not said
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> override(String key, Map<String, ?> limits, Instant expiresAt) {
             return client.run(Operation.whole("PUT", Operation.place("/rate-limits/{key}", key), Operation.with(limits, Operation.members("expires_at", text(expiresAt)))));
@@ -1071,6 +1238,7 @@ final class Operations {
          * The dead letter with this id.
          *
          * @param id the job's id
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Job get(String id) {
             return client.run(Operation.job("GET", Operation.place("/dead-letter/{id}", id), null));
@@ -1080,6 +1248,13 @@ final class Operations {
          * Runs a dead letter again, with all its attempts.
          *
          * @param id the job's id
+         * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
+         *     current_state in the details names it
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.PayloadTooLarge the job, its metadata, its result or the batch is larger than the
+         *     server takes
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Job retry(String id) {
             return client.run(Operation.job("POST", Operation.place("/dead-letter/{id}/retry", id), Map.of()));
@@ -1089,6 +1264,7 @@ final class Operations {
          * Deletes a dead letter. It cannot be brought back.
          *
          * @param id the job's id
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public void discard(String id) {
             client.run(Operation.nothing("DELETE", Operation.place("/dead-letter/{id}", id)));
@@ -1099,6 +1275,8 @@ final class Operations {
          * them.
          *
          * @param filter which dead letters
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public int retryAll(DeadLetters.Filter filter) {
             return client.run(Operation.number("POST", "/dead-letter/retry", Operation.members("filter", filter.members(), "confirm", true), "retried"));
@@ -1109,6 +1287,8 @@ final class Operations {
          * them.
          *
          * @param filter which dead letters
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public int discardAll(DeadLetters.Filter filter) {
             return client.run(Operation.number("DELETE", Operation.query("/dead-letter", Operation.with(filter.members(), Operation.members("confirm", true))), null, "deleted"));
@@ -1143,6 +1323,8 @@ final class Operations {
          * @param since only jobs discarded at this time or later; null: not said
          * @param until only jobs discarded before this time; null: not said
          * @param jobs these jobs instead: their ids with commas between them, 100 at most; null: not said
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> preview(String queue, String jobType, String errorType, Instant since, Instant until, String jobs) {
             return client.run(Operation.whole("GET", Operation.query("/dead-letter/preview", Operation.members("queue", queue, "type", jobType, "error_type", errorType, "since", text(since), "until", text(until), "job_ids", jobs)), null));
@@ -1164,6 +1346,8 @@ final class Operations {
 
         /**
          * All cron entries.
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<Map<String, Object>> list() {
             return client.run(Operation.read("GET", Operation.query("/cron", Operation.members("pages", "all")), null, Cron::entries));
@@ -1173,6 +1357,9 @@ final class Operations {
          * The cron entry of this name.
          *
          * @param name the name of the entry
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> get(String name) {
             return client.run(Operation.read("GET", Operation.place("/cron/{name}", name), null, Cron::entry));
@@ -1183,6 +1370,9 @@ final class Operations {
          *
          * @param name the name of the entry
          * @param enabled whether the entry enqueues jobs
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> enable(String name, boolean enabled) {
             return client.run(Operation.read("PATCH", Operation.place("/cron/{name}", name), Operation.members("enabled", enabled), Cron::entry));
@@ -1194,6 +1384,7 @@ final class Operations {
          * with 409 {@code conflict}, and {@code cancel_previous} cancels that job.
          *
          * @param name the name of the entry
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Job run(String name) {
             return client.run(Operation.job("POST", Operation.place("/cron/{name}/run", name), Map.of()));
@@ -1203,6 +1394,7 @@ final class Operations {
          * Deletes the cron entry. The jobs that it has enqueued stay.
          *
          * @param name the name of the entry
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public void delete(String name) {
             client.run(Operation.nothing("DELETE", Operation.place("/cron/{name}", name)));
@@ -1223,6 +1415,8 @@ final class Operations {
          * @param state only workers in this state; null: not said
          * @param page the number of the page. The first page is 1; null: not said
          * @param perPage the most workers on one page, 1 to 100; 20 without it; null: not said
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<Map<String, Object>> list(String state, Integer page, Integer perPage) {
             return client.run(Operation.list("GET", Operation.query("/admin/workers", Operation.members("state", state, "page", page, "per_page", perPage)), null, "items", Members::of));
@@ -1237,6 +1431,7 @@ final class Operations {
          * The worker with this id.
          *
          * @param id the worker's id
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> get(String id) {
             return client.run(Operation.whole("GET", Operation.place("/admin/workers/{id}", id), null));
@@ -1248,6 +1443,9 @@ final class Operations {
          *
          * @param id the worker's id
          * @param directive what the worker shall do; one of quiet, terminate, resume
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> direct(String id, String directive) {
             return client.run(Operation.whole("POST", Operation.place("/admin/workers/{id}/{directive}", id, directive), Map.of()));
@@ -1257,6 +1455,8 @@ final class Operations {
          * Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
          *
          * @param id the worker's id
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> remove(String id) {
             return client.run(Operation.whole("DELETE", Operation.place("/admin/workers/{id}", id), null));
@@ -1277,6 +1477,8 @@ final class Operations {
          *
          * @param state only trains in this state: {@code running}, {@code draining} or {@code held}; null: not
          *     said
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<Map<String, Object>> list(String state) {
             return client.run(Operation.list("GET", Operation.query("/trains", Operation.members("state", state, "limit", 200, "pages", "all")), null, "trains", Members::of));
@@ -1292,6 +1494,9 @@ final class Operations {
          * which they run.
          *
          * @param id the id of the train
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> get(String id) {
             return client.run(Operation.whole("GET", Operation.place("/trains/{id}", id), null));
@@ -1302,6 +1507,10 @@ final class Operations {
          *
          * @param id the id of the train
          * @param jobId only if this job is the locomotive; null: not said
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> advance(String id, String jobId) {
             return client.run(Operation.whole("POST", Operation.place("/trains/{id}/advance", id), Operation.members("job_id", jobId, "confirm", true)));
@@ -1316,6 +1525,7 @@ final class Operations {
          * Holds a train: a job of it that runs may end, and no further one starts until {@link #advance}.
          *
          * @param id the id of the train
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> hold(String id) {
             return client.run(Operation.whole("POST", Operation.place("/trains/{id}/hold", id), Map.of()));
@@ -1335,6 +1545,8 @@ final class Operations {
          *
          * @param page the page, from 1; null: not said
          * @param perPage the most tenants on the page, 1 to 100; 20 without it; null: not said
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<Map<String, Object>> list(Integer page, Integer perPage) {
             return client.run(Operation.list("GET", Operation.query("/admin/tenants", Operation.members("page", page, "per_page", perPage)), null, "items", Members::of));
@@ -1349,6 +1561,7 @@ final class Operations {
          * A tenant with its status, its limits and the number of its jobs by state.
          *
          * @param id the id of the tenant
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> get(String id) {
             return client.run(Operation.whole("GET", Operation.place("/admin/tenants/{id}", id), null));
@@ -1361,6 +1574,8 @@ final class Operations {
          * @param changes its members: {@code name} (for people), {@code limits} (as in {@code PUT
          *     /admin/tenants/{id}/limits}), {@code fairness_weight} (which leaves the other limits as they are) and
          *     {@code status} ({@code active} or {@code suspended})
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> put(String id, Map<String, ?> changes) {
             return client.run(Operation.whole("PUT", Operation.place("/admin/tenants/{id}", id), changes));
@@ -1370,6 +1585,8 @@ final class Operations {
          * Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
          *
          * @param id the id of the tenant
+         * @throws OJSException.Conflict the job's present state or another job is in the way
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> delete(String id) {
             return client.run(Operation.whole("DELETE", Operation.place("/admin/tenants/{id}", id), null));
@@ -1386,6 +1603,8 @@ final class Operations {
          *     max_queue_depth} (jobs that wait, in all queues together), {@code max_scheduled}, and {@code
          *     fairness_weight} (jobs that it gets while a tenant of weight 1 gets one, in queues that tenants share: 1
          *     to 1,000); and {@code reason}, a text for the log of the server
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public Map<String, Object> setLimits(String id, Map<String, ?> limits) {
             return client.run(Operation.whole("PUT", Operation.place("/admin/tenants/{id}/limits", id), limits));
@@ -1396,6 +1615,7 @@ final class Operations {
          * on.
          *
          * @param id the id of the tenant
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> suspend(String id) {
             return client.run(Operation.whole("POST", Operation.place("/admin/tenants/{id}/suspend", id), Map.of()));
@@ -1405,6 +1625,7 @@ final class Operations {
          * Ends the suspension of a tenant: its jobs are taken and handed out again.
          *
          * @param id the id of the tenant
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> resume(String id) {
             return client.run(Operation.whole("POST", Operation.place("/admin/tenants/{id}/resume", id), Map.of()));
@@ -1414,6 +1635,7 @@ final class Operations {
          * What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
          *
          * @param id the id of the tenant, or {@code _default}
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> stats(String id) {
             return client.run(Operation.whole("GET", Operation.place("/admin/tenants/{id}/stats", id), null));
@@ -1427,6 +1649,9 @@ final class Operations {
          * @param state only this state; null: not said
          * @param page the page, from 1; null: not said
          * @param perPage the most jobs on the page, 1 to 100; 20 without it; null: not said
+         * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public JobPage jobs(String id, String queue, String state, Integer page, Integer perPage) {
             return client.run(Operation.page("GET", Operation.query(Operation.place("/admin/tenants/{id}/jobs", id), Operation.members("queue", queue, "state", state, "page", page, "per_page", perPage)), null));
@@ -1456,6 +1681,8 @@ final class Operations {
          * @param minJobs with fewer jobs that wait or were enqueued lately there is no signal, nor with fewer than
          *     a tenth of it that are active or failed; 100 without it; null: not said
          * @param limit the most tenants in the answer, 1 to 1,000; 100 without it; null: not said
+         * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
+         *     place
          */
         public List<Map<String, Object>> noisy(Integer depthFactor, Integer rateFactor, Integer activePercent, Integer errorFactor, Integer minJobs, Integer limit) {
             return client.run(Operation.list("GET", Operation.query("/admin/stats/tenants/noisy", Operation.members("depth_factor", depthFactor, "rate_factor", rateFactor, "active_percent", activePercent, "error_factor", errorFactor, "min_jobs", minJobs, "limit", limit)), null, "items", Members::of));

@@ -45,7 +45,7 @@ public abstract class Operations internal constructor() : Requests() {
      * @param order the direction of the sort; `desc` without it: the newest or the highest priority first; one of asc, desc
      * @param page the number of the page. The first page is 1
      * @param perPage the most jobs on one page, 1 to 100
-     * @throws OjsException InvalidRequest
+     * @throws OjsException NotFound, InvalidRequest
      */
     public suspend fun listJobs(queue: String? = null, jobType: String? = null, state: String? = null, since: Instant? = null, until: Instant? = null, sort: String? = null, order: String? = null, page: Int = 1, perPage: Int = 100): JobPage =
         run("GET", query(at("admin", "jobs"), given("queue" to queue, "type" to jobType, "state" to state, "since" to since?.toString(), "until" to until?.toString(), "sort" to sort, "order" to order, "page" to page, "per_page" to perPage)), null, Reply.jobPage)
@@ -64,7 +64,7 @@ public abstract class Operations internal constructor() : Requests() {
      *
      * @param jobId the job's id
      * @param priority the new priority. Higher runs earlier
-     * @throws OjsException InvalidStateTransition, NotFound
+     * @throws OjsException InvalidStateTransition, NotFound, InvalidRequest
      */
     public suspend fun setPriority(jobId: String, priority: Int): Job =
         run("PATCH", at("jobs", jobId), given("priority" to priority), Reply.job)
@@ -92,7 +92,7 @@ public abstract class Operations internal constructor() : Requests() {
      * and with 410 when its result is no longer kept.
      *
      * @param jobId the job's id
-     * @throws OjsException Api, NotFound
+     * @throws OjsException Api, NotFound, InvalidRequest
      */
     public suspend fun result(jobId: String): JobResult =
         run("GET", at("jobs", jobId, "result"), null, Reply.result, wait = Duration.ZERO)
@@ -102,7 +102,7 @@ public abstract class Operations internal constructor() : Requests() {
      * whose result is no longer kept.
      *
      * @param jobIds the ids of the jobs
-     * @throws OjsException PayloadTooLarge
+     * @throws OjsException PayloadTooLarge, InvalidRequest
      */
     public suspend fun results(jobIds: List<String>): List<JobResult?> =
         run("POST", at("jobs", "results"), given("ids" to jobIds), Reply.results)
@@ -415,7 +415,7 @@ public abstract class Operations internal constructor() : Requests() {
      *
      * @param jobId the job's id
      * @param state JSON of at most 1 MiB
-     * @throws OjsException Conflict, NotFound, PayloadTooLarge, InvalidRequest
+     * @throws OjsException Conflict, InvalidStateTransition, NotFound, PayloadTooLarge, InvalidRequest
      */
     public suspend fun saveCheckpoint(jobId: String, state: Map<String, Any?>): Map<String, Any?> =
         run("PUT", at("jobs", jobId, "checkpoint"), given("state" to state), Reply.whole)
@@ -552,7 +552,7 @@ public abstract class Operations internal constructor() : Requests() {
      * @param before before this time
      * @param queues only events of jobs of these queues, with commas between them
      * @param groupBy the length of each period; `hour` without it; one of minute, hour, day
-     * @throws OjsException Api, NotFound, InvalidRequest
+     * @throws OjsException NotFound, InvalidRequest
      */
     public suspend fun historyStats(since: Instant? = null, before: Instant? = null, queues: String? = null, groupBy: String? = null): List<Map<String, Any?>> =
         run("GET", query(at("history", "stats"), given("start" to since?.toString(), "end" to before?.toString(), "queues" to queues, "group_by" to groupBy)), null, Reply.list("buckets"))
@@ -636,7 +636,7 @@ public abstract class Operations internal constructor() : Requests() {
      * Stops a bulk operation until it is resumed. The slice that is under way is finished.
      *
      * @param operationId the id of the operation
-     * @throws OjsException Conflict, NotFound
+     * @throws OjsException Conflict, InvalidStateTransition, NotFound
      */
     public suspend fun pauseBulkOperation(operationId: String): Map<String, Any?> =
         run("POST", at("admin", "bulk", operationId, "pause"), emptyMap<String, Any?>(), Reply.whole)
@@ -645,7 +645,7 @@ public abstract class Operations internal constructor() : Requests() {
      * Goes on with a bulk operation that was paused, or that has failed, where it stopped.
      *
      * @param operationId the id of the operation
-     * @throws OjsException Api, Conflict, NotFound
+     * @throws OjsException Api, Conflict, InvalidStateTransition, NotFound
      */
     public suspend fun resumeBulkOperation(operationId: String): Map<String, Any?> =
         run("POST", at("admin", "bulk", operationId, "resume"), emptyMap<String, Any?>(), Reply.whole)
@@ -654,7 +654,7 @@ public abstract class Operations internal constructor() : Requests() {
      * Ends a bulk operation for good. Jobs that it has changed stay changed.
      *
      * @param operationId the id of the operation
-     * @throws OjsException Conflict, NotFound
+     * @throws OjsException Conflict, InvalidStateTransition, NotFound
      */
     public suspend fun cancelBulkOperation(operationId: String): Map<String, Any?> =
         run("POST", at("admin", "bulk", operationId, "cancel"), emptyMap<String, Any?>(), Reply.whole)
@@ -696,7 +696,7 @@ public abstract class BulkOperations internal constructor(internal val client: O
      * @param priority only jobs of this priority
      * @param meta only jobs whose metadata has these members
      * @param atomic all of the jobs, or none
-     * @throws OjsException PayloadTooLarge, InvalidRequest
+     * @throws OjsException Conflict, PayloadTooLarge, InvalidRequest
      */
     public suspend fun cancel(jobIds: List<String>? = null, queue: String? = null, jobType: String? = null, states: List<String>? = null, enqueuedAfter: Instant? = null, enqueuedBefore: Instant? = null, priority: Int? = null, meta: Map<String, Any?>? = null, atomic: Boolean = false): BulkResult =
         run("POST", at("jobs", "bulk", "cancel"), target(jobIds, given("queue" to queue, "type" to jobType, "state" to states, "enqueued_after" to enqueuedAfter?.toString(), "enqueued_before" to enqueuedBefore?.toString(), "priority" to priority, "meta" to meta)) + given("atomicity" to if (atomic) "atomic" else "partial"), Reply.bulkResult)
@@ -715,7 +715,7 @@ public abstract class BulkOperations internal constructor(internal val client: O
      * @param priority only jobs of this priority
      * @param meta only jobs whose metadata has these members
      * @param atomic all of the jobs, or none
-     * @throws OjsException PayloadTooLarge, InvalidRequest
+     * @throws OjsException Conflict, PayloadTooLarge, InvalidRequest
      */
     public suspend fun retry(jobIds: List<String>? = null, queue: String? = null, jobType: String? = null, states: List<String>? = null, enqueuedAfter: Instant? = null, enqueuedBefore: Instant? = null, priority: Int? = null, meta: Map<String, Any?>? = null, atomic: Boolean = false): BulkResult =
         run("POST", at("jobs", "bulk", "retry"), target(jobIds, given("queue" to queue, "type" to jobType, "state" to states, "enqueued_after" to enqueuedAfter?.toString(), "enqueued_before" to enqueuedBefore?.toString(), "priority" to priority, "meta" to meta)) + given("atomicity" to if (atomic) "atomic" else "partial"), Reply.bulkResult)
@@ -733,7 +733,7 @@ public abstract class BulkOperations internal constructor(internal val client: O
      * @param priority only jobs of this priority
      * @param meta only jobs whose metadata has these members
      * @param atomic all of the jobs, or none
-     * @throws OjsException PayloadTooLarge, InvalidRequest
+     * @throws OjsException Conflict, PayloadTooLarge, InvalidRequest
      */
     public suspend fun delete(jobIds: List<String>? = null, queue: String? = null, jobType: String? = null, states: List<String>? = null, enqueuedAfter: Instant? = null, enqueuedBefore: Instant? = null, priority: Int? = null, meta: Map<String, Any?>? = null, atomic: Boolean = false): BulkResult =
         run("POST", at("jobs", "bulk", "delete"), target(jobIds, given("queue" to queue, "type" to jobType, "state" to states, "enqueued_after" to enqueuedAfter?.toString(), "enqueued_before" to enqueuedBefore?.toString(), "priority" to priority, "meta" to meta)) + given("atomicity" to if (atomic) "atomic" else "partial"), Reply.bulkResult)
@@ -882,6 +882,7 @@ public abstract class RateLimitsOperations internal constructor(internal val cli
 
     /**
      * The keys that have limits, with how much of each limit is used.
+     * @throws OjsException InvalidRequest
      */
     public suspend fun list(): List<Map<String, Any?>> =
         run("GET", query(at("rate-limits"), given("limit" to 200, "pages" to "all")), null, Reply.list("items"))
@@ -939,7 +940,7 @@ public abstract class DeadLettersOperations internal constructor(internal val cl
      * Runs a dead letter again, with all its attempts.
      *
      * @param jobId the job's id
-     * @throws OjsException InvalidStateTransition, NotFound
+     * @throws OjsException InvalidStateTransition, NotFound, PayloadTooLarge, InvalidRequest
      */
     public suspend fun retry(jobId: String): Job =
         run("POST", at("dead-letter", jobId, "retry"), emptyMap<String, Any?>(), Reply.job)
@@ -1015,6 +1016,7 @@ public abstract class CronOperations internal constructor(internal val client: O
 
     /**
      * All cron entries.
+     * @throws OjsException InvalidRequest
      */
     public suspend fun list(): List<Map<String, Any?>> =
         run("GET", query(at("cron"), given("pages" to "all")), null, Reply.crons)
@@ -1023,7 +1025,7 @@ public abstract class CronOperations internal constructor(internal val client: O
      * The cron entry of this name.
      *
      * @param name the name of the entry
-     * @throws OjsException NotFound
+     * @throws OjsException NotFound, InvalidRequest
      */
     public suspend fun get(name: String): Map<String, Any?> =
         run("GET", at("cron", name), null, Reply.cron)
@@ -1159,6 +1161,7 @@ public abstract class TenantsOperations internal constructor(internal val client
      *
      * @param page the page, from 1
      * @param perPage the most tenants on the page, 1 to 100; 20 without it
+     * @throws OjsException InvalidRequest
      */
     public suspend fun list(page: Int? = null, perPage: Int? = null): List<Map<String, Any?>> =
         run("GET", query(at("admin", "tenants"), given("page" to page, "per_page" to perPage)), null, Reply.list("items"))
