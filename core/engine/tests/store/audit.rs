@@ -139,11 +139,11 @@ async fn each_check_finds_its_damage_in_a_database() {
 
 async fn a_store_with_a_row_of_every_kind_is_sound_and_stays_as_it_is(b: Bench) {
     filled(&b).await;
-    let before = crate::refusals::digest_of(&**b.engine.store(), START).await;
+    let before = crate::refusals::digest(&b).await;
     let audited = b.engine.audit().await.unwrap();
     assert_eq!((audited.findings, audited.total), (Vec::new(), 0));
     assert!(audited.jobs >= 15, "{} jobs", audited.jobs);
-    assert_eq!(crate::refusals::digest_of(&**b.engine.store(), START).await, before);
+    assert_eq!(crate::refusals::digest(&b).await, before);
 }
 
 crate::on_every_store! { a_store_with_a_row_of_every_kind_is_sound_and_stays_as_it_is }

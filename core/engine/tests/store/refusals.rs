@@ -23,7 +23,7 @@ on_every_store!(a_refused_command_changes_nothing);
 /// What a client can find out about a store, and the rows of its database. Events are left out: they say that something
 /// was refused.
 #[derive(Debug, PartialEq)]
-struct Digest {
+pub struct Digest {
     queues: Vec<QueueRow>,
     counts: Vec<[i64; 8]>,
     jobs: Vec<JobView>,
@@ -34,7 +34,7 @@ struct Digest {
     contents: Contents,
 }
 
-async fn digest(b: &Bench) -> Digest {
+pub async fn digest(b: &Bench) -> Digest {
     let store = b.engine.store();
     let queues = store.query(ListQueues).await.unwrap();
     let mut counts = Vec::new();
