@@ -25,5 +25,5 @@ test('npm pack, npm install, a first job, in both kinds of modules', (t) => {
   writeFileSync(path.join(place, 'app.mjs'), `import { OJSClient, OJSWorker } from '@openjobspec/sdk';${body}`);
   writeFileSync(path.join(place, 'app.cjs'), `const { OJSClient, OJSWorker } = require('@openjobspec/sdk');${body}`);
   for (const app of ['app.mjs', 'app.cjs']) assert.equal(run(process.execPath, [app]), 'to ada@example.com\n', app);
-  assert.match(run('npx', ['--offline', 'ojs', '--version']), /^ojs \(Node\.js package\) \d+\.\d+\.\d+\n$/);
+  assert.match(run('npx', ['--offline', 'ojs', '--version']), /^npx ojs \d+\.\d+\.\d+\n$/);
 });
