@@ -79,7 +79,7 @@ type Match struct {
 // Args chooses jobs with these arguments, compared as JSON.
 func Args(args ...any) Match { return Match{"args", ojs.Args(args)} }
 
-// Meta chooses jobs whose metadata has these members, whatever else is in it.
+// Meta chooses jobs whose metadata has these members. It may have others.
 func Meta(meta ojs.Obj) Match { return Match{"meta", meta} }
 
 // Queue chooses jobs of a queue.

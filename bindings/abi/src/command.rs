@@ -2,6 +2,7 @@
 //! Options, variables of the environment, defaults and messages are the same in all of them.
 use std::collections::BTreeMap;
 
+use ojs::environment;
 use ojs_model::spelling::unknown;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -188,14 +189,8 @@ impl Kind {
         match self {
             Self::Text(_) => Ok(json!(text)),
             Self::Word(words) => words.contains(&text).then(|| json!(text)).ok_or_else(|| words.join(" or ")),
-            Self::Names => {
-                let names: Vec<_> = text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-                if names.is_empty() { Err("names with commas between them".to_owned()) } else { Ok(json!(names)) }
-            }
-            Self::Count => match text.parse::<u32>() {
-                Ok(count) if count > 0 => Ok(json!(count)),
-                _ => Err("a whole number of at least 1".to_owned()),
-            },
+            Self::Names => environment::Kind::Names.value(text).map_err(str::to_owned),
+            Self::Count => environment::Kind::Count.value(text).map_err(str::to_owned),
             Self::Level => {
                 let level = text.rsplit(',').map(str::trim).find(|part| !part.contains('=')).unwrap_or("info").to_lowercase();
                 LEVELS.contains(&level.as_str()).then(|| json!(level)).ok_or_else(|| format!("one of {}", LEVELS.join(", ")))

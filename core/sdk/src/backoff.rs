@@ -3,9 +3,10 @@ use std::time::Duration;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Backoff {
-    next: Duration,
     first: Duration,
     max: Duration,
+    /// Since the last success.
+    faults: u32,
 }
 
 impl Backoff {
@@ -20,22 +21,23 @@ impl Backoff {
     }
 
     pub fn new(first: Duration, max: Duration) -> Self {
-        Self { next: first, first, max }
+        Self { first, max, faults: 0 }
     }
 
     /// The next pause: between half and all of the step.
     pub fn next(&mut self) -> Duration {
-        let step = self.next;
-        self.next = (step * 2).min(self.max);
-        jittered(step)
+        let pause = pause(self.first, self.max, self.faults);
+        self.faults = self.faults.saturating_add(1);
+        pause
     }
 
     pub fn reset(&mut self) {
-        self.next = self.first;
+        self.faults = 0;
     }
 }
 
-/// Between half and all of a step.
-pub(crate) fn jittered(step: Duration) -> Duration {
+/// The pause after so many faults and another one: between half and all of the step.
+pub(crate) fn pause(first: Duration, max: Duration, faults: u32) -> Duration {
+    let step = first.saturating_mul(2_u32.saturating_pow(faults)).min(max);
     step.mul_f64(0.5 + rand::random::<f64>() / 2.0)
 }

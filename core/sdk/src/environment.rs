@@ -13,9 +13,9 @@ use crate::worker::WorkerOptions;
 /// Where a server listens unless told otherwise.
 const DEFAULT_URL: &str = "http://localhost:8080";
 
-/// What the text of a variable means.
+/// What the text of a variable, or of an option of a command line, means.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+pub enum Kind {
     /// The text itself.
     Text,
     /// Names with commas between them.
@@ -141,8 +141,11 @@ impl Environment {
 }
 
 impl Kind {
-    /// The value, or what is wanted instead of this text.
-    fn value(self, text: &str) -> Result<Value, &'static str> {
+    /// The value.
+    ///
+    /// # Errors
+    /// What is wanted instead of this text.
+    pub fn value(self, text: &str) -> Result<Value, &'static str> {
         match self {
             Self::Text => Ok(json!(text)),
             Self::Names => {

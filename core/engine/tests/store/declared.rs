@@ -64,7 +64,7 @@ pub fn check(method: &str, path: &str, status: u16, body: &Value) {
     let path = path.split('?').next().unwrap_or_default();
     let Some(operation) = DECLARED.operation(method, path).filter(|_| status >= 400) else { return };
     let Some(code) = body["error"]["code"].as_str() else { return };
-    // A state that forbids the operation has a word of its own, because the code `conflict` has many reasons.
+    // Operations declare `invalid_state_transition` apart from the other reasons of the code `conflict`.
     let is_state = body["error"]["details"]["reason"] == "invalid_state_transition";
     let code = if is_state { "invalid_state_transition" } else { code };
     // Every operation refuses a request that is malformed as a whole. Such a refusal names no field.

@@ -148,7 +148,10 @@ impl Reader {
                     }
                 },
             };
-            tokio::time::sleep(pause).await;
+            // A timer of no length ends with the next millisecond only.
+            if !pause.is_zero() {
+                tokio::time::sleep(pause).await;
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::events::EventFilter;
 use super::path::query;
-use crate::backoff::jittered;
+use crate::backoff::pause;
 use crate::error::Error;
 use crate::transport::TransportErrorKind;
 
@@ -90,9 +90,9 @@ impl Follower {
         if !self.begun || !fault.is_passing() {
             return None;
         }
-        let step = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(self.faults)).min(LONGEST_PAUSE);
+        let pause = pause(FIRST_PAUSE, LONGEST_PAUSE, self.faults);
         self.faults = self.faults.saturating_add(1);
-        Some(jittered(step))
+        Some(pause)
     }
 }
 

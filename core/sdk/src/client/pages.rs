@@ -65,8 +65,8 @@ impl Page {
 
     /// Whether it is another page than `before`: servers that know neither cursors nor offsets repeat their first page.
     fn follows(&self, before: &Self) -> bool {
-        let first = |page: &Self| page.entries.first().map(|entry| entry.get().to_owned());
-        !self.entries.is_empty() && first(self) != first(before)
+        let repeats = |first: &RawValue| before.entries.first().is_some_and(|known| known.get() == first.get());
+        self.entries.first().is_some_and(|first| !repeats(first))
     }
 }
 
