@@ -30,6 +30,7 @@ pub mod webhooks;
 pub mod workflows;
 
 use crate::kernel::hooks::Feature;
+use crate::store::due::{Due, When};
 use crate::store::names::{JobTypeRow, StoredQueue};
 use crate::store::record::{Record, Table};
 use crate::store::rows::WorkerRow;
@@ -107,3 +108,11 @@ pub const TABLES: &[&Table] = &[
     workflows::records::StepRow::TABLE,
     workflows::records::WorkflowRow::TABLE,
 ];
+
+/// Workers whose heartbeats have ended.
+const SILENT_WORKERS: Due = Due { table: WorkerRow::TABLE, index: WorkerRow::BEATING, when: When::Silent };
+
+/// All records that time makes due.
+pub(crate) fn due() -> impl Iterator<Item = &'static Due> {
+    std::iter::once(&SILENT_WORKERS).chain(ALL.iter().flat_map(|feature| feature.due))
+}

@@ -11,6 +11,7 @@ use crate::kernel::job::{Body, JobRow, JobView, flag};
 use crate::kernel::settings::DEFAULT_TIMEOUT_MS;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view_with;
+use crate::store::heads::Heads;
 use crate::store::rows::{Directive, QueueRow, WorkerPhase, WorkerRow};
 
 /// After this time a fetch looks again for jobs that another transaction held. Usually that transaction claims them
@@ -172,7 +173,7 @@ impl Transaction<'_> {
             }
         }
         let mut jobs = match &claiming.job_type_ids {
-            None => self.tables.ready(queue, wanted)?,
+            None => self.tables.ready(&Heads::Queue { queue, limit: wanted })?,
             Some(job_type_ids) => self.ready_of(queue, job_type_ids, wanted)?,
         };
         call!(self, add, claiming, queue, wanted, &mut jobs);

@@ -18,6 +18,7 @@ use crate::kernel::job::{Body, JobRow, JobView};
 use crate::kernel::placed::Placed;
 use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
+use crate::store::due::Due;
 use crate::store::rows::{QueueRow, WorkerRow};
 use crate::store::tables::Tables;
 
@@ -71,6 +72,8 @@ pub type MayClaim = fn(&mut Transaction<'_>, &JobRow) -> Result<bool, StoreError
 /// The hooks of one feature.
 #[derive(Debug, Clone, Copy)]
 pub struct Feature {
+    /// Its records that time makes due: a sweep is made when there are any.
+    pub due: &'static [Due],
     /// Jobs are to be stored: refuses all of them, or notes what storing them needs. Nothing has been changed yet.
     pub admit: Option<Admit>,
     /// A job that no request has enqueued is about to be stored or changed: a step of a workflow, a cron run, a row
@@ -179,6 +182,7 @@ pub struct Sweep {
 impl Feature {
     /// A feature without hooks.
     pub const NONE: Self = Self {
+        due: &[],
         admit: None,
         judge: None,
         complete: None,

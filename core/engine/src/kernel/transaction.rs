@@ -118,7 +118,9 @@ impl<'a> Transaction<'a> {
     pub fn finish(mut self) -> Result<Vec<(Arc<str>, usize)>, StoreError> {
         call!(&mut self, before_commit);
         for (queue, delta) in &self.counts {
-            self.tables.add_counts(*queue, delta)?;
+            for (state, delta) in delta.iter().enumerate().filter(|(_, delta)| **delta != 0) {
+                self.tables.add_count(*queue, state, *delta)?;
+            }
         }
         if job_log::is_on() {
             self.counters.emitted = self.journal.events(self.tables)?;

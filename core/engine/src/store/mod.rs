@@ -1,4 +1,6 @@
 //! Keeps jobs: the seam, group commit, and three stores.
+pub mod due;
+pub mod heads;
 pub mod listing;
 pub mod lists;
 pub(crate) mod memory;

@@ -28,6 +28,7 @@ use crate::kernel::clock::Clock;
 use crate::kernel::finding::AuditTables;
 use crate::kernel::job::{Body, History, JobRow, Line, TICKETS_PER_MILLI};
 use crate::kernel::log::LogTables;
+use crate::store::heads::Heads;
 use crate::store::names::NameTables;
 use crate::store::record::RecordTables;
 use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, RawJob, WorkerRow};
@@ -129,8 +130,8 @@ pub trait Tables:
     /// Replaces errors and result.
     fn set_history(&mut self, seq: i64, history: &History) -> Result<()>;
 
-    /// Available jobs of a queue, best first.
-    fn ready(&mut self, queue: i64, limit: usize) -> Result<Vec<(JobRow, Body)>>;
+    /// Available jobs at the heads of lines.
+    fn ready(&mut self, heads: &Heads<'_>) -> Result<Vec<(JobRow, Body)>>;
     /// Whether these queues have available jobs that nothing holds and that another transaction may have kept from a
     /// claim. A store with one writer at a time has none.
     ///
@@ -146,8 +147,9 @@ pub trait Tables:
     fn select(&mut self, wanted: &Selection<'_>, limit: usize) -> Result<Vec<JobRow>>;
     /// How many jobs a selection has; at most `most` are counted.
     fn count(&mut self, wanted: &Selection<'_>, most: usize) -> Result<usize>;
-    /// Adds to the counts of a queue.
-    fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()>;
+    /// Adds to a count of a queue: of the jobs in a state, or [`COUNTED_AS`](crate::features::dead_letters::records::COUNTED_AS)
+    /// of its dead letters.
+    fn add_count(&mut self, queue: i64, count: usize, delta: i64) -> Result<()>;
     /// Jobs per state of one queue, or of all, by number of the queue. A queue that never had a job may be missing.
     fn counted(&mut self, queue: Option<i64>) -> Result<Vec<(i64, Counts)>>;
     /// Forgets workers that never sent a heartbeat and hold nothing.

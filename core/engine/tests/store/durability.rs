@@ -3,6 +3,8 @@ use std::sync::Arc;
 
 use ojs_engine::Engine;
 use ojs_engine::clock::SystemClock;
+use ojs_engine::store::lists;
+use ojs_engine::store::selection::sql::Form;
 use ojs_model::JobState;
 use serde_json::json;
 
@@ -106,31 +108,33 @@ async fn hot_queries_use_their_indexes() {
     let all = r#"{"type":"t","args":[],"version":2,"meta":{"tenant_id":"a"},"options":{"queue":"q","rate_limit":{"key":"k","concurrency":1}}}"#;
     b.try_enqueue(&[all]).await.unwrap();
     let connection = rusqlite::Connection::open(b.dir.path().join("jobs.db")).unwrap();
+    let (own, shared) = (lists::statement, lists::sqlite_statement);
     for (sql, index) in [
-        (include_str!("../../src/store/sqlite/sql/ready.sql"), "jobs_ready"),
-        (include_str!("../../src/store/sqlite/sql/due_scheduled.sql"), "jobs_scheduled"),
-        (include_str!("../../src/store/sqlite/sql/due_retryable.sql"), "jobs_retryable"),
-        (include_str!("../../src/store/sqlite/sql/overdue.sql"), "jobs_active"),
-        (include_str!("../../src/store/sqlite/sql/held_by.sql"), "jobs_active"),
-        (include_str!("../../src/store/sqlite/sql/expired.sql"), "jobs_expiring"),
-        (include_str!("../../src/store/sqlite/sql/job_by_id.sql"), "jobs_id"),
-        (include_str!("../../src/store/sqlite/sql/line.sql"), "jobs_ready"),
-        (include_str!("../../src/store/sqlite/sql/parked.sql"), "jobs_limited"),
-        (include_str!("../../src/store/sqlite/sql/heads.sql"), "jobs_limited"),
-        (include_str!("../../src/store/sqlite/sql/waiting.sql"), "jobs_limited"),
-        (include_str!("../../src/store/sqlite/sql/running.sql"), "jobs_limited_active"),
-        (include_str!("../../src/store/sqlite/sql/version_lines.sql"), "jobs_versions"),
-        (include_str!("../../src/store/sqlite/sql/version_ready.sql"), "jobs_versions"),
-        (include_str!("../../src/store/sqlite/sql/fair_rank.sql"), "jobs_fair"),
-        (include_str!("../../src/store/sqlite/sql/fair_keys.sql"), "jobs_fair"),
-        (include_str!("../../src/store/sqlite/sql/fair_ready.sql"), "jobs_fair"),
-        (include_str!("../../src/store/sqlite/sql/of_set.sql"), "jobs_ready"),
-        (include_str!("../../src/store/sqlite/sql/dead.sql"), "jobs_dead"),
-        (include_str!("../../src/store/sqlite/sql/of_tenant.sql"), "jobs_tenant_ready"),
-        (include_str!("../../src/store/sqlite/sql/of_default_tenant.sql"), "jobs_ready"),
+        (shared(Form::Before), "jobs_ready"),
+        (shared(Form::OldestDead), "jobs_dead"),
+        (own(include_str!("../../src/store/sqlite/sql/ready.sql")), "jobs_ready"),
+        (shared(Form::Scheduled), "jobs_scheduled"),
+        (shared(Form::Retryable), "jobs_retryable"),
+        (shared(Form::Overdue), "jobs_active"),
+        (own(include_str!("../../src/store/sqlite/sql/held_by.sql")), "jobs_active"),
+        (shared(Form::Expired), "jobs_expiring"),
+        (own(include_str!("../../src/store/sqlite/sql/job_by_id.sql")), "jobs_id"),
+        (own(include_str!("../../src/store/sqlite/sql/line.sql")), "jobs_ready"),
+        (shared(Form::Parked), "jobs_limited"),
+        (shared(Form::Heads), "jobs_limited"),
+        (shared(Form::Waiting), "jobs_limited"),
+        (shared(Form::Running), "jobs_limited_active"),
+        (own(include_str!("../../src/store/sqlite/sql/version_lines.sql")), "jobs_versions"),
+        (own(include_str!("../../src/store/sqlite/sql/version_ready.sql")), "jobs_versions"),
+        (own(include_str!("../../src/store/sqlite/sql/fair_rank.sql")), "jobs_fair"),
+        (own(include_str!("../../src/store/sqlite/sql/fair_keys.sql")), "jobs_fair"),
+        (own(include_str!("../../src/store/sqlite/sql/fair_ready.sql")), "jobs_fair"),
+        (shared(Form::OfSet), "jobs_ready"),
+        (own(include_str!("../../src/store/sqlite/sql/dead.sql")), "jobs_dead"),
+        (shared(Form::OfTenant), "jobs_tenant_ready"),
+        (shared(Form::OfDefaultTenant), "jobs_ready"),
     ] {
-        let mut statement =
-            connection.prepare(&format!("EXPLAIN QUERY PLAN {}", ojs_engine::store::lists::statement(sql))).unwrap();
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let count = statement.parameter_count();
         let rows = statement.query_map(rusqlite::params_from_iter(vec![1; count]), |row| row.get::<_, String>(3)).unwrap();
         let plan = rows.map(Result::unwrap).collect::<Vec<_>>().join("; ");

@@ -1,5 +1,6 @@
 //! The number of dead letters of each queue, which is kept as they come and go (decision 114).
 use crate::error::{Applied, StoreError};
+use crate::features::dead_letters::records::COUNTED_AS;
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::transaction::Transaction;
 
@@ -27,7 +28,7 @@ impl Transaction<'_> {
     /// Writes what has been noted.
     pub(crate) fn write_dead_counts(&mut self) -> Result<(), StoreError> {
         let counted = std::mem::take(&mut self.features.dead_letters);
-        counted.into_iter().filter(|(_, delta)| *delta != 0).try_for_each(|(queue, delta)| self.tables.add_dead(queue, delta))
+        counted.into_iter().filter(|(_, delta)| *delta != 0).try_for_each(|(queue, delta)| self.tables.add_count(queue, COUNTED_AS, delta))
     }
 
     /// Counts the dead letters once after the start, and again where an earlier version may write as well: a file or
@@ -39,7 +40,7 @@ impl Transaction<'_> {
         }
         let drift = self.tables.dead_drift()?;
         for (queue, delta) in &drift {
-            self.tables.add_dead(*queue, *delta)?;
+            self.tables.add_count(*queue, COUNTED_AS, *delta)?;
         }
         // After a correction the count is checked again at once, because this transaction may not be committed.
         self.counters.dead_recount_at = match (drift.is_empty(), self.tables.is_shared()) {

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::error::Result;
 use crate::kernel::job::{Body, JobView};
 use crate::store::listing::ListPlace;
+use crate::store::names::NameTables;
 
 /// How many dead letters there are, by what, and since when.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,22 +54,28 @@ impl DeadPage {
 pub const COUNTED_AS: usize = 8;
 
 /// Counting of dead letters, and the one change that a job's fixed part ever sees.
-pub trait DeadTables {
-    /// Adds to the number of dead letters of a queue.
-    fn add_dead(&mut self, queue: i64, delta: i64) -> Result<()>;
-    /// How many dead letters there are, from the numbers that are kept.
-    fn dead_count(&mut self) -> Result<usize>;
+pub trait DeadTables: NameTables {
+    /// How many dead letters each queue has, by its number: from the counts that are kept, without the queues that
+    /// have none.
+    fn dead_kept(&mut self) -> Result<Vec<(i64, i64)>>;
     /// What the number of each queue lacks: queues with their differences, as one snapshot shows them. It counts the
     /// dead letters one by one.
     fn dead_drift(&mut self) -> Result<Vec<(i64, i64)>>;
-    /// The numbers of dead letters that are kept, by name of the queue.
-    fn dead_by_queue(&mut self) -> Result<BTreeMap<String, u64>>;
-    /// When the oldest dead letter was discarded, milliseconds.
-    fn dead_oldest(&mut self) -> Result<Option<i64>>;
     /// Counts those of a tenant, or all, among the newest `look` dead letters.
     fn dead_stats(&mut self, tenant: Option<i64>, look: usize) -> Result<DeadStats>;
     /// Replaces the fixed part of a job.
     fn set_body(&mut self, seq: i64, body: &Body) -> Result<()>;
+
+    /// How many dead letters there are, from the counts that are kept.
+    fn dead_count(&mut self) -> Result<usize> {
+        let kept: i64 = self.dead_kept()?.iter().map(|(_, jobs)| jobs).sum();
+        Ok(usize::try_from(kept).unwrap_or(0))
+    }
+    /// The counts that are kept, by name of the queue.
+    fn dead_by_queue(&mut self) -> Result<BTreeMap<String, u64>> {
+        let kept = self.dead_kept()?.into_iter();
+        kept.map(|(queue, jobs)| Ok((self.queue_by_num(queue)?.name.to_string(), u64::try_from(jobs).unwrap_or(0)))).collect()
+    }
 }
 
 /// What an operator changes in a job before it runs again.

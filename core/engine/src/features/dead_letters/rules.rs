@@ -186,7 +186,7 @@ pub(crate) fn dead_stats(tables: &mut dyn Tables, look: usize) -> Result<DeadSta
     if stats.is_partial && tenant.is_none() {
         stats.total = u64::try_from(kept).unwrap_or(u64::MAX);
         stats.by_queue = tables.dead_by_queue()?;
-        stats.oldest_at = tables.dead_oldest()?;
+        stats.oldest_at = tables.select(&Selection::OldestDead, 1)?.first().map(|row| row.finished_at);
     }
     Ok(stats)
 }

@@ -18,6 +18,7 @@ use crate::kernel::claiming::{Chosen, Claiming};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, JobRow, Line};
 use crate::kernel::transaction::Transaction;
+use crate::store::heads::Heads;
 
 /// Jobs of one key that a claim looks at which can take some of them only.
 const FRONT: usize = 4_000;
@@ -218,13 +219,14 @@ impl Transaction<'_> {
         let mut left = 0;
         for holds in filter.lines() {
             let rank = holds.rank(round.priority);
-            let mut found = self.tables.fair_ready(round.queue, rank, asked)?;
+            let queue = round.queue;
+            let mut found = self.tables.ready(&Heads::Keys { queue, rank, wanted: asked })?;
             let looked = found.len();
             found.retain(|(row, _)| filter.fits(row));
             if found.len() < looked {
                 // Jobs that the claim cannot take stand in front: it looks further.
                 let deeper: Vec<(i64, usize)> = asked.iter().map(|(key, _)| (*key, FRONT)).collect();
-                found = self.tables.fair_ready(round.queue, rank, &deeper)?;
+                found = self.tables.ready(&Heads::Keys { queue, rank, wanted: &deeper })?;
                 let looked = found.len();
                 found.retain(|(row, _)| filter.fits(row));
                 left += looked - found.len();

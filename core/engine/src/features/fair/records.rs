@@ -5,7 +5,6 @@
 use crate::error::Result;
 use crate::features::fair::weights::StoredWeights;
 pub(crate) use crate::features::fair::weights::weight;
-use crate::kernel::job::{Body, JobRow};
 use crate::store::record::{Read, RecordTables, Records, Scan, record, words};
 
 /// What the key of a job is.
@@ -122,11 +121,4 @@ pub trait FairTables {
     /// # Errors
     /// A store that cannot be read.
     fn fair_keys(&mut self, queue: i64, rank: i32, after: i64, limit: usize) -> Result<Vec<FairKey>>;
-
-    /// Jobs of a rank at the heads of the lines of these keys, for each key so many at most. Those of one key are in
-    /// their order.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
-    fn fair_ready(&mut self, queue: i64, rank: i32, wanted: &[(i64, usize)]) -> Result<Vec<(JobRow, Body)>>;
 }

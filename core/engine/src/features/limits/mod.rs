@@ -9,9 +9,12 @@ pub(crate) mod routes;
 pub(crate) mod rules;
 
 use crate::kernel::hooks::{Feature, Sweep};
+use crate::store::due::Due;
+use records::LimitRow;
 
 /// Where it takes part in transactions.
 pub(crate) const FEATURE: Feature = Feature {
+    due: &[Due::reached(LimitRow::TABLE, LimitRow::OPEN)],
     on_enqueue: Some(|transaction, job, row| transaction.join_key(job, row)),
     after_enqueue: Some(|transaction, _, placed| transaction.show_keys(placed)),
     on_available: Some(|transaction, row| transaction.join_line(row)),

@@ -14,10 +14,13 @@ pub(crate) mod rules;
 pub(crate) mod touched;
 
 use crate::kernel::hooks::{Feature, Sweep};
+use crate::store::due::Due;
+use records::DrainRow;
 use crate::kernel::job::flag;
 
 /// Where it takes part in transactions.
 pub(crate) const FEATURE: Feature = Feature {
+    due: &[Due::reached(DrainRow::TABLE, DrainRow::UNTIL)],
     on_enqueue: Some(|transaction, job, row| transaction.join_train(job, row)),
     after_enqueue: Some(|transaction, _, placed| transaction.show_trains(placed)),
     on_transition: Some(|transaction, before, after| {

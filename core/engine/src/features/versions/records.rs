@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::kernel::job::{Body, JobRow, Line};
+use crate::kernel::job::Line;
 use crate::store::record::{Change, Read, RecordTables, Records, Scan, record};
 
 record! {
@@ -186,10 +186,4 @@ pub trait VersionTables {
     /// # Errors
     /// A store that cannot be read.
     fn version_lines(&mut self, queue: i64) -> Result<Vec<Line>>;
-
-    /// Jobs at the heads of these lines that are free to start: at most `limit` of each line, in no order.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
-    fn version_ready(&mut self, lines: &[Line], limit: usize) -> Result<Vec<(JobRow, Body)>>;
 }

@@ -14,6 +14,7 @@ use crate::kernel::claiming::{Claim, Claiming};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, JobRow, Line};
 use crate::kernel::transaction::Transaction;
+use crate::store::heads::Heads;
 use crate::store::rows::WorkerRow;
 
 impl Transaction<'_> {
@@ -74,7 +75,7 @@ impl Transaction<'_> {
         let lines = self.lines_for(claiming, queue)?;
         if !lines.is_empty() {
             ready.extend(match self.tables.names().scope.num() {
-                None => self.tables.version_ready(&lines, wanted)?,
+                None => self.tables.ready(&Heads::Versions { lines: &lines, limit: wanted })?,
                 Some(tenant) => self.versions_of_tenant(tenant, &lines, wanted)?,
             });
             ready.sort_by_key(|(row, _)| (-row.priority, row.sort_key));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use super::undo::Step;
 use super::{MemoryTables, Stored};
 use crate::error::Result;
-use crate::features::dead_letters::records::{DeadStats, DeadTables};
+use crate::features::dead_letters::records::{COUNTED_AS, DeadStats, DeadTables};
 use crate::kernel::job::Body;
 use crate::store::names::NameTables;
 
@@ -17,25 +17,13 @@ impl Stored {
 }
 
 impl DeadTables for MemoryTables {
-    /// The list knows its length.
-    fn add_dead(&mut self, _: i64, _: i64) -> Result<()> {
-        Ok(())
-    }
-
-    fn dead_count(&mut self) -> Result<usize> {
-        Ok(self.dead.len())
+    fn dead_kept(&mut self) -> Result<Vec<(i64, i64)>> {
+        let kept = self.counts.iter().filter_map(|(num, kept)| Some((*num, *kept.get(COUNTED_AS)?)));
+        Ok(kept.filter(|(_, jobs)| *jobs > 0).collect())
     }
 
     fn dead_drift(&mut self) -> Result<Vec<(i64, i64)>> {
         Ok(Vec::new())
-    }
-
-    fn dead_by_queue(&mut self) -> Result<BTreeMap<String, u64>> {
-        Ok(self.dead_stats(None, usize::MAX)?.by_queue)
-    }
-
-    fn dead_oldest(&mut self) -> Result<Option<i64>> {
-        Ok(self.dead.first().map(|(at, _)| *at))
     }
 
     fn dead_stats(&mut self, tenant: Option<i64>, look: usize) -> Result<DeadStats> {

@@ -22,14 +22,17 @@ impl FairTables for MemoryTables {
         }
         Ok(keys)
     }
+}
 
-    fn fair_ready(&mut self, queue: i64, rank: i32, wanted: &[(i64, usize)]) -> Result<Vec<(JobRow, Body)>> {
+impl MemoryTables {
+    /// Jobs at the heads of the lines of keys.
+    pub(super) fn ready_of_keys(&self, queue: i64, rank: i32, wanted: &[(i64, usize)]) -> Vec<(JobRow, Body)> {
         let mut found = Vec::new();
         for (key, limit) in wanted {
             let line = (queue, rank, *key, i64::MIN, i64::MIN)..(queue, rank, key + 1, i64::MIN, i64::MIN);
             let heads = self.fair.range(line).take(*limit).filter_map(|(.., seq)| self.jobs.get(seq));
             found.extend(heads.map(|stored| (stored.row.clone(), stored.body.clone())));
         }
-        Ok(found)
+        found
     }
 }

@@ -2,6 +2,7 @@
 mod admin;
 mod audit;
 mod dead_letters;
+mod due;
 mod fair;
 mod job_types;
 mod limits;
@@ -21,14 +22,19 @@ use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob};
 
 use crate::error::{Result, StoreError};
-use crate::features::crons::records::CronRow;
+use crate::features::dead_letters::records::COUNTED_AS;
+use crate::kernel::holds::FREE_BELOW;
 use crate::kernel::job::{Body, History, JobRow, flag};
+use crate::store::heads::Heads;
 use crate::store::names::{NameTables, Names};
 use crate::store::record::InMemory;
 use crate::store::rows::{Counts, EventBatch, fresh_body};
 use crate::store::selection::Selection;
 use crate::store::tables::Tables;
 use undo::{Step, Undo};
+
+/// Counts of a queue: the jobs in each state, and its dead letters.
+type Kept = [i64; COUNTED_AS + 1];
 
 /// Lease tokens reserved at a time.
 const LEASE_RANGE: i64 = 1 << 32;
@@ -63,7 +69,8 @@ pub struct MemoryTables {
     /// (discarded_at, seq)
     dead: BTreeSet<(i64, i64)>,
     last_seq: i64,
-    counts: HashMap<i64, Counts>,
+    /// Jobs of each queue by state, and behind them its dead letters.
+    counts: HashMap<i64, Kept>,
     events: Vec<(EventBatch, usize)>,
     last_event: i64,
     next_lease: i64,
@@ -117,10 +124,11 @@ impl MemoryTables {
         self.jobs.get_mut(&seq).ok_or_else(|| StoreError::Failed(format!("no job with number {seq}")))
     }
 
-    /// Whether the latest job of a cron entry has not ended.
-    fn goes_on(&self, cron: &CronRow) -> bool {
-        let job = cron.last_job.and_then(|id| self.ids.get(&id)).and_then(|seq| self.jobs.get(seq));
-        job.is_some_and(|stored| !stored.row.state.is_terminal())
+    /// Jobs at the head of the line of a queue.
+    fn ready_of_queue(&self, queue: i64, limit: usize) -> Vec<(JobRow, Body)> {
+        let line = self.ready.range((queue, i32::MIN, i64::MIN, i64::MIN)..(queue, FREE_BELOW, i64::MIN, i64::MIN));
+        let found = line.take(limit).filter_map(|(_, _, _, seq)| self.jobs.get(seq));
+        found.map(|stored| (stored.row.clone(), stored.body.clone())).collect()
     }
 
     fn rows(&self, seqs: impl Iterator<Item = i64>) -> Vec<JobRow> {
@@ -201,24 +209,25 @@ impl Tables for MemoryTables {
         Ok(())
     }
 
-    fn ready(&mut self, queue: i64, limit: usize) -> Result<Vec<(JobRow, Body)>> {
-        let range = self
-            .ready
-            .range((queue, i32::MIN, i64::MIN, i64::MIN)..(queue, crate::kernel::holds::FREE_BELOW, i64::MIN, i64::MIN));
-        let found = range.take(limit).filter_map(|(_, _, _, seq)| self.jobs.get(seq));
-        Ok(found.map(|stored| (stored.row.clone(), stored.body.clone())).collect())
+    fn ready(&mut self, heads: &Heads<'_>) -> Result<Vec<(JobRow, Body)>> {
+        Ok(match *heads {
+            Heads::Queue { queue, limit } => self.ready_of_queue(queue, limit),
+            Heads::Keys { queue, rank, wanted } => self.ready_of_keys(queue, rank, wanted),
+            Heads::Versions { lines, limit } => self.ready_of_versions(lines, limit),
+        })
     }
 
     fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool> {
         let passed = |index: &BTreeSet<(i64, i64)>| index.first().is_some_and(|(at, _)| *at <= now);
-        let tables: &mut dyn Tables = self;
-        let silent = !tables.silent_workers(silent_since)?.is_empty();
-        let opening = tables.next_opening()?.is_some_and(|at| at <= now);
-        let crons = tables.due_crons(now)?;
-        let draining = tables.next_drain_end()?.is_some_and(|at| at <= now);
-        let firing =
-            opening || draining || crons.iter().any(|cron| cron.next_at > 0 && cron.next_at <= now || !self.goes_on(cron));
-        Ok(firing || passed(&self.due) || passed(&self.leases) || passed(&self.expiring) || silent)
+        if passed(&self.due) || passed(&self.leases) || passed(&self.expiring) {
+            return Ok(true);
+        }
+        for due in crate::features::due() {
+            if self.has_due(due, now, silent_since)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn select(&mut self, wanted: &Selection<'_>, limit: usize) -> Result<Vec<JobRow>> {
@@ -229,9 +238,9 @@ impl Tables for MemoryTables {
         self.counted_of(wanted, most)
     }
 
-    fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()> {
+    fn add_count(&mut self, queue: i64, count: usize, delta: i64) -> Result<()> {
         self.undo.note(Step::Counts(queue, self.counts.get(&queue).copied()));
-        for (cell, delta) in self.counts.entry(queue).or_default().iter_mut().zip(delta) {
+        if let Some(cell) = self.counts.entry(queue).or_default().get_mut(count) {
             *cell += delta;
         }
         Ok(())
@@ -239,7 +248,7 @@ impl Tables for MemoryTables {
 
     fn counted(&mut self, queue: Option<i64>) -> Result<Vec<(i64, Counts)>> {
         let wanted = self.counts.iter().filter(|(num, _)| queue.is_none_or(|queue| queue == **num));
-        Ok(wanted.map(|(num, counts)| (*num, *counts)).collect())
+        Ok(wanted.filter_map(|(num, kept)| Some((*num, *kept.first_chunk()?))).collect())
     }
 
     fn prune_workers(&mut self) -> Result<()> {

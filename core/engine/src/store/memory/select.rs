@@ -65,6 +65,7 @@ impl MemoryTables {
             Selection::OfSet { queue, holds } => self.in_set(queue, holds).take(limit).cloned().collect(),
             Selection::Listed(filter) => self.listed(filter, limit)?,
             Selection::Dead(filter) => self.dead_letters(filter, limit)?,
+            Selection::OldestDead => self.rows(self.dead.iter().take(limit).map(|(_, seq)| *seq)),
         })
     }
 

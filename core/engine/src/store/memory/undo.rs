@@ -6,7 +6,6 @@ use ojs_model::JobId;
 
 use super::{MemoryTables, Stored};
 use crate::kernel::job::{Body, History, JobRow};
-use crate::store::rows::Counts;
 
 /// How to undo one change.
 pub(super) enum Step {
@@ -21,7 +20,7 @@ pub(super) enum Step {
     /// The fixed part of a job was replaced.
     Body(i64, Box<Body>),
     /// The counts of a queue were changed: as they were.
-    Counts(i64, Option<Counts>),
+    Counts(i64, Option<Kept>),
     /// A batch of events was appended.
     Events,
     /// Anything else.

@@ -14,8 +14,11 @@ impl VersionTables for MemoryTables {
         }
         Ok(lines)
     }
+}
 
-    fn version_ready(&mut self, lines: &[Line], limit: usize) -> Result<Vec<(JobRow, Body)>> {
+impl MemoryTables {
+    /// Jobs at the heads of the lines of versions.
+    pub(super) fn ready_of_versions(&self, lines: &[Line], limit: usize) -> Vec<(JobRow, Body)> {
         let mut found = Vec::new();
         for line in lines {
             let (from, to) = line.holds().ranks();
@@ -24,6 +27,6 @@ impl VersionTables for MemoryTables {
             let heads = heads.filter_map(|(.., seq)| self.jobs.get(seq));
             found.extend(heads.map(|stored| (stored.row.clone(), stored.body.clone())));
         }
-        Ok(found)
+        found
     }
 }

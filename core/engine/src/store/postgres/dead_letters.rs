@@ -6,7 +6,7 @@ use super::arrays::{Arrays, SET_BODY};
 use super::params::Param;
 use super::rows::get;
 use crate::error::Result;
-use crate::features::dead_letters::records::{COUNTED_AS, DeadStats, DeadTables};
+use crate::features::dead_letters::records::{DeadStats, DeadTables};
 use crate::kernel::job::Body;
 use crate::store::row::Section;
 
@@ -22,15 +22,8 @@ impl PostgresTables {
 }
 
 impl DeadTables for PostgresTables {
-    fn add_dead(&mut self, queue: i64, delta: i64) -> Result<()> {
-        self.unit_of_work.add_count(queue, COUNTED_AS, delta);
-        Ok(())
-    }
-
-    fn dead_count(&mut self) -> Result<usize> {
-        let rows = self.query(sql!("jobs_in_state"), &[&(COUNTED_AS as i64)])?;
-        let sum = rows.first().map_or(Ok(0), |row| get::<i64>(row, 0))?;
-        Ok(usize::try_from(sum).unwrap_or(0))
+    fn dead_kept(&mut self) -> Result<Vec<(i64, i64)>> {
+        self.query(sql!("dead_kept"), &[])?.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
     }
 
     fn dead_drift(&mut self) -> Result<Vec<(i64, i64)>> {
@@ -38,14 +31,6 @@ impl DeadTables for PostgresTables {
         self.flush()?;
         let rows = self.query(sql!("dead_drift"), &[])?;
         rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
-    }
-
-    fn dead_by_queue(&mut self) -> Result<BTreeMap<String, u64>> {
-        self.counted(sql!("dead_kept"), &[])
-    }
-
-    fn dead_oldest(&mut self) -> Result<Option<i64>> {
-        self.query(sql!("dead_oldest"), &[])?.first().map(|row| get(row, 0)).transpose()
     }
 
     fn dead_stats(&mut self, tenant: Option<i64>, look: usize) -> Result<DeadStats> {

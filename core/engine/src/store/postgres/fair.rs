@@ -20,8 +20,11 @@ impl FairTables for PostgresTables {
         let rows = self.query(sql!("fair_keys"), &[&queue, &i64::from(rank), &after, &limit(most)])?;
         rows.iter().map(|row| Ok(FairKey { key: get(row, 0)?, tenant: get(row, 1)? })).collect()
     }
+}
 
-    fn fair_ready(&mut self, queue: i64, rank: i32, wanted: &[(i64, usize)]) -> Result<Vec<(JobRow, Body)>> {
+impl PostgresTables {
+    /// Jobs at the heads of the lines of keys.
+    pub(super) fn ready_of_keys(&mut self, queue: i64, rank: i32, wanted: &[(i64, usize)]) -> Result<Vec<(JobRow, Body)>> {
         self.flush()?;
         let bounds: Vec<[i64; 4]> = wanted.iter().map(|(key, most)| [queue, i64::from(rank), *key, limit(*most)]).collect();
         let asks: Vec<Ask<'_>> = bounds

@@ -63,6 +63,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use foldhash::HashMap;
+use ojs_model::lazy::Lazy;
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
@@ -70,7 +71,10 @@ use crate::error::{Result, StoreError};
 use crate::kernel::clock::Clock;
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, History, JobRow};
+use crate::store::due;
+use crate::store::heads::Heads;
 use crate::store::names::Names;
+use crate::store::record::text::Dialect;
 use crate::store::row::Row;
 use crate::store::rows::{Counts, EventBatch, RawJob};
 use crate::store::selection::Selection;
@@ -84,6 +88,8 @@ use rows::{get, read};
 pub use target::{Notes, Target, Target as PostgresTarget};
 use unit_of_work::UnitOfWork;
 
+/// Asks whether any job or record is due.
+static ANYTHING_DUE: Lazy<String> = Lazy::new(|| due::statement(sql!("anything_due"), Dialect::Postgres));
 /// Lease tokens reserved at a time. 2^29 ranges of this size stay below 2^53, the largest integer of JavaScript.
 const LEASE_RANGE: i64 = 1 << 24;
 /// Filed claims taken apart at a time: more than all writers of a few nodes file between two looks.
@@ -133,6 +139,19 @@ impl PostgresTables {
         self.flush()?;
         let rows = self.query(statement, &[&seqs.to_vec()])?;
         rows.iter().map(|row| Ok((get(row, 0)?, read(row, 1)?))).collect()
+    }
+
+    /// Jobs at the head of the line of a queue.
+    fn ready_of_queue(&mut self, queue: i64, wanted: usize) -> Result<Vec<(JobRow, Body)>> {
+        if !self.unit_of_work.pools.get(&queue).is_some_and(|pool| pool.has(wanted)) {
+            // Jobs read ahead and not taken are still available to this transaction, which holds them: read again with the others.
+            self.flush()?;
+            self.unit_of_work.pools.remove(&queue);
+            self.read_line(queue, wanted, line::BEGINNING)?;
+        }
+        let Some(pool) = self.unit_of_work.pools.get_mut(&queue) else { return Ok(Vec::new()) };
+        let taken = pool.jobs.len().min(wanted);
+        Ok(pool.jobs.drain(..taken).collect())
     }
 
     /// Makes every connection forget what it remembers.
@@ -345,16 +364,12 @@ impl Tables for PostgresTables {
         Ok(())
     }
 
-    fn ready(&mut self, queue: i64, wanted: usize) -> Result<Vec<(JobRow, Body)>> {
-        if !self.unit_of_work.pools.get(&queue).is_some_and(|pool| pool.has(wanted)) {
-            // Jobs read ahead and not taken are still available to this transaction, which holds them: read again with the others.
-            self.flush()?;
-            self.unit_of_work.pools.remove(&queue);
-            self.read_line(queue, wanted, line::BEGINNING)?;
+    fn ready(&mut self, heads: &Heads<'_>) -> Result<Vec<(JobRow, Body)>> {
+        match *heads {
+            Heads::Queue { queue, limit } => self.ready_of_queue(queue, limit),
+            Heads::Keys { queue, rank, wanted } => self.ready_of_keys(queue, rank, wanted),
+            Heads::Versions { lines, limit } => self.ready_of_versions(lines, limit),
         }
-        let Some(pool) = self.unit_of_work.pools.get_mut(&queue) else { return Ok(Vec::new()) };
-        let taken = pool.jobs.len().min(wanted);
-        Ok(pool.jobs.drain(..taken).collect())
     }
 
     fn may_have_passed(&mut self, queues: &[i64]) -> Result<bool> {
@@ -366,7 +381,7 @@ impl Tables for PostgresTables {
     }
 
     fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool> {
-        let rows = self.query(sql!("anything_due"), &[&now, &silent_since])?;
+        let rows = self.query(&ANYTHING_DUE, &[&now, &silent_since])?;
         Ok(rows.first().map(|row| get(row, 0)).transpose()?.unwrap_or(false))
     }
 
@@ -378,8 +393,8 @@ impl Tables for PostgresTables {
         self.counted_of(wanted, most)
     }
 
-    fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()> {
-        self.unit_of_work.add_counts(queue, delta);
+    fn add_count(&mut self, queue: i64, count: usize, delta: i64) -> Result<()> {
+        self.unit_of_work.add_count(queue, count, delta);
         Ok(())
     }
 

@@ -17,6 +17,8 @@ use crate::store::listing::{Dialect, FEW, Walk};
 use crate::store::names::NameTables;
 use crate::store::record::Param as Value;
 use crate::store::rows::{JobFilter, JobSort};
+use crate::store::record::text::Dialect as Text;
+use crate::store::selection::sql::Source;
 use crate::store::selection::{Selection, counting, counting_once};
 
 /// `oldest` for a connection that may not lock rows.
@@ -28,27 +30,14 @@ pub(super) static FIND_UNIQUE_READ: Lazy<String> =
 
 /// The statement of a selection; `None` for a list, whose statement is made for one use.
 fn text_of(wanted: &Selection<'_>, writes: bool) -> Option<&'static str> {
-    Some(match wanted {
-        Selection::Scheduled { .. } => sql!("due_scheduled"),
-        Selection::Retryable { .. } => sql!("due_retryable"),
-        Selection::Overdue { .. } => sql!("overdue"),
-        Selection::Expired { .. } => sql!("expired"),
-        Selection::HeldBy { .. } => sql!("held_by"),
-        Selection::Above { .. } => sql!("slice"),
-        Selection::Oldest { .. } if writes => sql!("oldest"),
-        Selection::Oldest { .. } => &OLDEST_READ,
-        Selection::Before { .. } => sql!("before"),
-        Selection::In { .. } => sql!("in_state"),
-        Selection::OfTenant { tenant: 0, .. } => sql!("of_default_tenant"),
-        Selection::OfTenant { .. } => sql!("of_tenant"),
-        Selection::OfSet { .. } => sql!("of_set"),
-        Selection::Running { .. } => sql!("running"),
-        Selection::Waiting { .. } => sql!("waiting"),
-        Selection::Heads { .. } => sql!("heads"),
-        Selection::Parked { .. } => sql!("parked"),
-        Selection::Dead(filter) if filter.look > 0 => sql!("dead_within"),
-        Selection::Dead(_) => sql!("dead"),
-        Selection::Listed(_) => return None,
+    Some(match Source::from(wanted) {
+        Source::Shared(form) => form.statement(Text::Postgres, writes),
+        Source::HeldBy => sql!("held_by"),
+        Source::Oldest if writes => sql!("oldest"),
+        Source::Oldest => &OLDEST_READ,
+        Source::Dead(filter) if filter.look > 0 => sql!("dead_within"),
+        Source::Dead(_) => sql!("dead"),
+        Source::Listed(_) => return None,
     })
 }
 

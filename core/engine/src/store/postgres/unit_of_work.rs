@@ -162,13 +162,7 @@ impl UnitOfWork {
         self.histories.insert(seq, history.clone());
     }
 
-    pub fn add_counts(&mut self, queue: i64, delta: &Counts) {
-        for (state, delta) in delta.iter().enumerate().filter(|(_, delta)| **delta != 0) {
-            self.add_count(queue, state, *delta);
-        }
-    }
-
-    /// The same for one number.
+    /// Adds to a count of a queue: of the jobs in a state, or of its dead letters.
     pub fn add_count(&mut self, queue: i64, state: usize, delta: i64) {
         self.changes += 1;
         *self.counts.entry((queue, state)).or_default() += delta;

@@ -13,8 +13,11 @@ impl VersionTables for PostgresTables {
         let rows = self.query(sql!("version_lines"), &[&queue])?;
         rows.iter().map(|row| Ok(Line { queue, job_type_id: get(row, 0)?, version: get(row, 1)?, is_fair: false })).collect()
     }
+}
 
-    fn version_ready(&mut self, lines: &[Line], most: usize) -> Result<Vec<(JobRow, Body)>> {
+impl PostgresTables {
+    /// Jobs at the heads of the lines of versions.
+    pub(super) fn ready_of_versions(&mut self, lines: &[Line], most: usize) -> Result<Vec<(JobRow, Body)>> {
         // Some of the jobs that were read ahead may not be taken now: the next claim of this transaction reads them
         // anew, and so does the next transaction of this process.
         self.flush()?;

@@ -5,7 +5,7 @@ use rusqlite::params;
 
 use super::{SqliteTables, rows};
 use crate::error::Result;
-use crate::features::dead_letters::records::{COUNTED_AS, DeadStats, DeadTables};
+use crate::features::dead_letters::records::{DeadStats, DeadTables};
 use crate::kernel::job::Body;
 use crate::store::row::Section;
 
@@ -18,24 +18,12 @@ impl SqliteTables {
 }
 
 impl DeadTables for SqliteTables {
-    fn add_dead(&mut self, queue: i64, delta: i64) -> Result<()> {
-        self.execute(sql!("add_count"), params![queue, COUNTED_AS, delta]).map(drop)
-    }
-
-    fn dead_count(&mut self) -> Result<usize> {
-        Ok(self.one(sql!("dead_count"), [], |row| Ok(row.get(0)?))?.unwrap_or(0))
+    fn dead_kept(&mut self) -> Result<Vec<(i64, i64)>> {
+        self.all(sql!("dead_kept"), [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     fn dead_drift(&mut self) -> Result<Vec<(i64, i64)>> {
         self.all(sql!("dead_drift"), [], |row| Ok((row.get(0)?, row.get(1)?)))
-    }
-
-    fn dead_by_queue(&mut self) -> Result<BTreeMap<String, u64>> {
-        self.counted(sql!("dead_kept"), [])
-    }
-
-    fn dead_oldest(&mut self) -> Result<Option<i64>> {
-        self.one(sql!("dead_oldest"), [], |row| Ok(row.get(0)?))
     }
 
     fn dead_stats(&mut self, tenant: Option<i64>, look: usize) -> Result<DeadStats> {

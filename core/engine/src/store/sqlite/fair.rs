@@ -24,8 +24,11 @@ impl FairTables for SqliteTables {
         let read = |row: &rusqlite::Row<'_>| Ok(FairKey { key: row.get(0)?, tenant: row.get(1)? });
         self.all(sql!("fair_keys"), params![queue, rank, after, limit], read)
     }
+}
 
-    fn fair_ready(&mut self, queue: i64, rank: i32, wanted: &[(i64, usize)]) -> Result<Vec<(JobRow, Body)>> {
+impl SqliteTables {
+    /// Jobs at the heads of the lines of keys.
+    pub(super) fn ready_of_keys(&self, queue: i64, rank: i32, wanted: &[(i64, usize)]) -> Result<Vec<(JobRow, Body)>> {
         let mut found = Vec::new();
         if !self.has_indexes(Optional::Fair)? {
             return Ok(found);

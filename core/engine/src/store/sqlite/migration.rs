@@ -74,6 +74,7 @@ pub fn migrate(transaction: &Transaction<'_>) -> Result<()> {
 mod tests {
     use super::*;
     use crate::options::Durability;
+    use crate::store::heads::Heads;
     use crate::store::names::NameTables;
     use crate::store::rows::{Directive, WorkerPhase};
     use crate::store::sqlite::SqliteTables;
@@ -96,7 +97,7 @@ mod tests {
         assert_eq!(super::version(&path).unwrap(), 1);
         for _ in 0..2 {
             let mut tables = SqliteTables::open(&path, Durability::Full).unwrap();
-            let ready = tables.ready(1, 10).unwrap();
+            let ready = tables.ready(&Heads::Queue { queue: 1, limit: 10 }).unwrap();
             assert_eq!((ready.len(), ready[0].0.created_at, ready[0].0.max_attempts), (1, 5, 3));
             let worker = tables.worker("w").unwrap();
             assert_eq!((worker.phase, worker.directive), (WorkerPhase::Quiet, Directive::Terminate));

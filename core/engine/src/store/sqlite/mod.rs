@@ -38,6 +38,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use foldhash::{HashMap, HashMapExt};
+use ojs_model::lazy::Lazy;
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob};
 use rusqlite::config::DbConfig;
@@ -47,7 +48,10 @@ use crate::error::{Result, StoreError};
 use crate::features::TABLES;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::options::Durability;
+use crate::store::due;
+use crate::store::heads::Heads;
 use crate::store::names::{NameTables, Names};
+use crate::store::record::text::Dialect;
 use crate::store::row::{Row, Section};
 use crate::store::rows::{Counts, EventBatch};
 use crate::store::selection::{Selection, counting, counting_once};
@@ -56,6 +60,8 @@ use log_file::LogFile;
 use rows::read_whole;
 use unwritten::Unwritten;
 
+/// Asks whether any job or record is due.
+static ANYTHING_DUE: Lazy<String> = Lazy::new(|| due::statement(sql!("anything_due"), Dialect::Sqlite));
 /// How long a transaction waits for another process's.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Prepared statements kept per connection: all of them.
@@ -328,12 +334,16 @@ impl Tables for SqliteTables {
         rows::write(&mut self.statement(&rows::SET_HISTORY)?, seq, history, Section::is_any).map(drop)
     }
 
-    fn ready(&mut self, queue: i64, limit: usize) -> Result<Vec<(JobRow, Body)>> {
-        self.all(sql!("ready"), params![queue, limit], read_whole)
+    fn ready(&mut self, heads: &Heads<'_>) -> Result<Vec<(JobRow, Body)>> {
+        match *heads {
+            Heads::Queue { queue, limit } => self.all(sql!("ready"), params![queue, limit], read_whole),
+            Heads::Keys { queue, rank, wanted } => self.ready_of_keys(queue, rank, wanted),
+            Heads::Versions { lines, limit } => self.ready_of_versions(lines, limit),
+        }
     }
 
     fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool> {
-        let mut statement = self.statement(sql!("anything_due"))?;
+        let mut statement = self.statement(&ANYTHING_DUE)?;
         Ok(statement.query_row([now, silent_since], |row| row.get(0))?)
     }
 
@@ -360,11 +370,8 @@ impl Tables for SqliteTables {
         Ok(self.one(&text, params, |row| Ok(row.get(0)?))?.unwrap_or(0))
     }
 
-    fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()> {
-        for (state, delta) in delta.iter().enumerate().filter(|(_, delta)| **delta != 0) {
-            self.execute(sql!("add_count"), params![queue, state, delta])?;
-        }
-        Ok(())
+    fn add_count(&mut self, queue: i64, count: usize, delta: i64) -> Result<()> {
+        self.execute(sql!("add_count"), params![queue, count, delta]).map(drop)
     }
 
     fn counted(&mut self, queue: Option<i64>) -> Result<Vec<(i64, Counts)>> {

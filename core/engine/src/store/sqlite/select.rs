@@ -11,7 +11,9 @@ use super::SqliteTables;
 use crate::error::Result;
 use crate::store::listing::{Dialect, FEW, Walk};
 use crate::store::rows::{JobFilter, JobSort};
+use crate::store::record::text::Dialect as Text;
 use crate::store::selection::Selection;
+use crate::store::selection::sql::Source;
 
 /// How values are written.
 const DIALECT: Dialect = Dialect { sign: "?", integer: "" };
@@ -19,26 +21,13 @@ const DIALECT: Dialect = Dialect { sign: "?", integer: "" };
 impl SqliteTables {
     /// The statement of a selection.
     pub(super) fn text_of(&self, wanted: &Selection<'_>) -> Result<Cow<'static, str>> {
-        Ok(Cow::Borrowed(match wanted {
-            Selection::Scheduled { .. } => sql!("due_scheduled"),
-            Selection::Retryable { .. } => sql!("due_retryable"),
-            Selection::Overdue { .. } => sql!("overdue"),
-            Selection::Expired { .. } => sql!("expired"),
-            Selection::HeldBy { .. } => sql!("held_by"),
-            Selection::Above { .. } => sql!("slice"),
-            Selection::Oldest { .. } => sql!("oldest"),
-            Selection::Before { .. } => sql!("before"),
-            Selection::In { .. } => sql!("in_state"),
-            Selection::OfTenant { tenant: 0, .. } => sql!("of_default_tenant"),
-            Selection::OfTenant { .. } => sql!("of_tenant"),
-            Selection::OfSet { .. } => sql!("of_set"),
-            Selection::Running { .. } => sql!("running"),
-            Selection::Waiting { .. } => sql!("waiting"),
-            Selection::Heads { .. } => sql!("heads"),
-            Selection::Parked { .. } => sql!("parked"),
-            Selection::Dead(filter) if filter.look > 0 => sql!("dead_within"),
-            Selection::Dead(_) => sql!("dead"),
-            Selection::Listed(filter) => return Ok(Cow::Owned(self.listing(sql!("jobs"), filter)?)),
+        Ok(Cow::Borrowed(match Source::from(wanted) {
+            Source::Shared(form) => form.statement(Text::Sqlite, false),
+            Source::HeldBy => sql!("held_by"),
+            Source::Oldest => sql!("oldest"),
+            Source::Dead(filter) if filter.look > 0 => sql!("dead_within"),
+            Source::Dead(_) => sql!("dead"),
+            Source::Listed(filter) => return Ok(Cow::Owned(self.listing(sql!("jobs"), filter)?)),
         }))
     }
 

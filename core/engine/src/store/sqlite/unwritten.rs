@@ -65,6 +65,7 @@ mod tests {
 
     use super::*;
     use crate::options::Durability;
+    use crate::store::heads::Heads;
     use crate::store::rows::fresh_row;
     use crate::store::sqlite::SqliteTables;
     use crate::store::tables::Tables;
@@ -101,7 +102,7 @@ mod tests {
         assert_eq!((tables.unwritten.len(), tables.changes()), (2, before + 2));
         assert_eq!(tables.row(row.id).unwrap(), Some(completed(&active(&row))));
         assert_eq!((tables.unwritten.len(), tables.changes()), (0, before + 2));
-        assert_eq!(tables.ready(1, 10).unwrap(), Vec::new());
+        assert_eq!(tables.ready(&Heads::Queue { queue: 1, limit: 10 }).unwrap(), Vec::new());
         tables.commit().unwrap();
     }
 

@@ -16,8 +16,11 @@ impl VersionTables for SqliteTables {
         let read = |row: &rusqlite::Row<'_>| Ok(Line { queue, job_type_id: row.get(0)?, version: row.get(1)?, is_fair: false });
         self.all(sql!("version_lines"), [queue], read)
     }
+}
 
-    fn version_ready(&mut self, lines: &[Line], limit: usize) -> Result<Vec<(JobRow, Body)>> {
+impl SqliteTables {
+    /// Jobs at the heads of the lines of versions.
+    pub(super) fn ready_of_versions(&self, lines: &[Line], limit: usize) -> Result<Vec<(JobRow, Body)>> {
         let mut found = Vec::new();
         if !self.has_indexes(Optional::Versions)? {
             return Ok(found);

@@ -1,1 +1,1 @@
-SELECT queues.name, counts.jobs FROM counts JOIN queues ON queues.num = counts.queue WHERE counts.state = 8 AND counts.jobs > 0
+SELECT queue, jobs FROM counts WHERE state = 8 AND jobs > 0

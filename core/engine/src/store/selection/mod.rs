@@ -1,4 +1,6 @@
 //! Which jobs are read, and in which order: one declaration for all stores.
+pub mod sql;
+
 use ojs_model::JobState;
 
 use crate::kernel::holds::Holds;
@@ -105,6 +107,8 @@ pub enum Selection<'a> {
     Listed(&'a JobFilter),
     /// A page of dead letters, newest first.
     Dead(&'a DeadFilter),
+    /// Dead letters of all tenants, oldest first.
+    OldestDead,
 }
 
 const fn integer(number: i64) -> Param<'static> {
@@ -158,6 +162,7 @@ impl<'a> Selection<'a> {
             | Self::Oldest { queue: one }
             | Self::Running { key: one }
             | Self::Waiting { key: one } => vec![integer(one), limit],
+            Self::OldestDead => vec![limit],
             Self::Before { queue, rank, sort_key } => {
                 vec![integer(queue), integer(rank.into()), integer(sort_key), limit]
             }

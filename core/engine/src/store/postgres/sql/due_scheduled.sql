@@ -1,2 +1,0 @@
-SELECT {JOB}
-FROM ojs_runs WHERE place = 0 AND line <= $1 ORDER BY line LIMIT $2 FOR UPDATE SKIP LOCKED

@@ -1,1 +1,0 @@
-SELECT {JOB} FROM ojs_runs WHERE limited > 0 AND place = 3 AND limited = $1 LIMIT $2

@@ -1,1 +1,0 @@
-SELECT max(coalesce(sum(jobs), 0), 0) FROM counts WHERE state = 8

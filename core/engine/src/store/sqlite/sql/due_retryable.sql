@@ -1,1 +1,0 @@
-SELECT {JOB} FROM jobs WHERE state = 5 AND pos <= ?1 ORDER BY pos LIMIT ?2

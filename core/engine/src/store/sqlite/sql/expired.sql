@@ -1,1 +1,0 @@
-SELECT {JOB} FROM jobs WHERE expires_at > 0 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2

@@ -1,1 +1,0 @@
-SELECT {JOB} FROM jobs WHERE queue = ?1 AND state = ?2 LIMIT ?3

@@ -1,1 +1,0 @@
-SELECT {JOB} FROM jobs WHERE seq > ?1 ORDER BY seq LIMIT ?2
