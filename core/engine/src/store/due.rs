@@ -68,6 +68,7 @@ pub(crate) fn statement(jobs: &str, dialect: Dialect) -> String {
 mod tests {
     use super::*;
     use crate::features::crons::records::CronRow;
+    use crate::store::record::Record;
 
     #[test]
     fn each_declaration_is_one_question() {

@@ -7,6 +7,7 @@ pub(crate) mod rules;
 
 use crate::kernel::hooks::{Feature, Sweep};
 use crate::store::due::{Due, When};
+use crate::store::record::Record;
 use records::CronRow;
 
 /// Where it takes part in transactions.

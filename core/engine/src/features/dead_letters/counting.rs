@@ -28,7 +28,10 @@ impl Transaction<'_> {
     /// Writes what has been noted.
     pub(crate) fn write_dead_counts(&mut self) -> Result<(), StoreError> {
         let counted = std::mem::take(&mut self.features.dead_letters);
-        counted.into_iter().filter(|(_, delta)| *delta != 0).try_for_each(|(queue, delta)| self.tables.add_count(queue, COUNTED_AS, delta))
+        counted
+            .into_iter()
+            .filter(|(_, delta)| *delta != 0)
+            .try_for_each(|(queue, delta)| self.tables.add_count(queue, COUNTED_AS, delta))
     }
 
     /// Counts the dead letters once after the start, and again where an earlier version may write as well: a file or

@@ -10,6 +10,7 @@ pub(crate) mod rules;
 
 use crate::kernel::hooks::{Feature, Sweep};
 use crate::store::due::Due;
+use crate::store::record::Record;
 use records::LimitRow;
 
 /// Where it takes part in transactions.

@@ -14,9 +14,10 @@ pub(crate) mod rules;
 pub(crate) mod touched;
 
 use crate::kernel::hooks::{Feature, Sweep};
-use crate::store::due::Due;
-use records::DrainRow;
 use crate::kernel::job::flag;
+use crate::store::due::Due;
+use crate::store::record::Record;
+use records::DrainRow;
 
 /// Where it takes part in transactions.
 pub(crate) const FEATURE: Feature = Feature {

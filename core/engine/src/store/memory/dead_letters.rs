@@ -1,6 +1,4 @@
 //! Counts of dead letters.
-use std::collections::BTreeMap;
-
 use super::undo::Step;
 use super::{MemoryTables, Stored};
 use crate::error::Result;

@@ -4,7 +4,7 @@
 //! entries of their own kinds, the others are closures.
 use ojs_model::JobId;
 
-use super::{MemoryTables, Stored};
+use super::{Kept, MemoryTables, Stored};
 use crate::kernel::job::{Body, History, JobRow};
 
 /// How to undo one change.

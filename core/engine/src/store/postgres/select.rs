@@ -16,8 +16,8 @@ use crate::kernel::job::JobRow;
 use crate::store::listing::{Dialect, FEW, Walk};
 use crate::store::names::NameTables;
 use crate::store::record::Param as Value;
-use crate::store::rows::{JobFilter, JobSort};
 use crate::store::record::text::Dialect as Text;
+use crate::store::rows::{JobFilter, JobSort};
 use crate::store::selection::sql::Source;
 use crate::store::selection::{Selection, counting, counting_once};
 

@@ -10,8 +10,8 @@ use ojs_model::JobState;
 use super::SqliteTables;
 use crate::error::Result;
 use crate::store::listing::{Dialect, FEW, Walk};
-use crate::store::rows::{JobFilter, JobSort};
 use crate::store::record::text::Dialect as Text;
+use crate::store::rows::{JobFilter, JobSort};
 use crate::store::selection::Selection;
 use crate::store::selection::sql::Source;
 
