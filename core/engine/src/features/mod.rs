@@ -116,3 +116,27 @@ const SILENT_WORKERS: Due = Due { table: WorkerRow::TABLE, index: WorkerRow::BEA
 pub(crate) fn due() -> impl Iterator<Item = &'static Due> {
     std::iter::once(&SILENT_WORKERS).chain(ALL.iter().flat_map(|feature| feature.due))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::due::statement;
+    use crate::store::record::text::Dialect;
+
+    #[test]
+    fn each_declaration_of_due_records_is_one_question() {
+        let due =
+            Due { table: crons::records::CronRow::TABLE, index: crons::records::CronRow::WAITING, when: When::Ended("last_job") };
+        let text = statement("SELECT 1", Dialect::Sqlite, std::iter::once(&due));
+        let wanted = "OR EXISTS (SELECT 1 FROM crons WHERE waiting > 0 AND NOT EXISTS (SELECT 1 FROM jobs WHERE id = crons.last_job \
+                      AND state NOT IN (4, 6, 7)))";
+        assert_eq!(text.trim_start_matches("SELECT 1").trim(), wanted);
+    }
+
+    #[test]
+    fn indexes_of_due_records_hold_those_alone_that_have_a_time() {
+        for due in super::due() {
+            assert!(due.index.positive && due.table.indexes.contains(&due.index), "{}", due.index.name);
+        }
+    }
+}

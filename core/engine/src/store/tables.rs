@@ -141,14 +141,14 @@ pub trait Tables:
         let _ = queues;
         Ok(false)
     }
-    /// Whether time has made anything due by `now`, cron entries included, or a worker that sent heartbeats has sent none since `silent_since`.
+    /// Whether time has made any job due by `now`, or any record that a feature declares; `silent_since` is the time
+    /// since which a worker has sent no heartbeat when it counts as dead.
     fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool>;
     /// Jobs in the order of the selection. They see what their own transaction has changed.
     fn select(&mut self, wanted: &Selection<'_>, limit: usize) -> Result<Vec<JobRow>>;
     /// How many jobs a selection has; at most `most` are counted.
     fn count(&mut self, wanted: &Selection<'_>, most: usize) -> Result<usize>;
-    /// Adds to a count of a queue: of the jobs in a state, or [`COUNTED_AS`](crate::features::dead_letters::records::COUNTED_AS)
-    /// of its dead letters.
+    /// Adds to a count of a queue: of the jobs in a state, or of its dead letters, which are `COUNTED_AS`.
     fn add_count(&mut self, queue: i64, count: usize, delta: i64) -> Result<()>;
     /// Jobs per state of one queue, or of all, by number of the queue. A queue that never had a job may be missing.
     fn counted(&mut self, queue: Option<i64>) -> Result<Vec<(i64, Counts)>>;

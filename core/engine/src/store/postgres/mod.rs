@@ -68,6 +68,7 @@ use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::error::{Result, StoreError};
+use crate::features;
 use crate::kernel::clock::Clock;
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, History, JobRow};
@@ -89,7 +90,7 @@ pub use target::{Notes, Target, Target as PostgresTarget};
 use unit_of_work::UnitOfWork;
 
 /// Asks whether any job or record is due.
-static ANYTHING_DUE: Lazy<String> = Lazy::new(|| due::statement(sql!("anything_due"), Dialect::Postgres));
+static ANYTHING_DUE: Lazy<String> = Lazy::new(|| due::statement(sql!("anything_due"), Dialect::Postgres, features::due()));
 /// Lease tokens reserved at a time. 2^29 ranges of this size stay below 2^53, the largest integer of JavaScript.
 const LEASE_RANGE: i64 = 1 << 24;
 /// Filed claims taken apart at a time: more than all writers of a few nodes file between two looks.

@@ -45,7 +45,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, params};
 
 use crate::error::{Result, StoreError};
-use crate::features::TABLES;
+use crate::features::{self, TABLES};
 use crate::kernel::job::{Body, History, JobRow};
 use crate::options::Durability;
 use crate::store::due;
@@ -61,7 +61,7 @@ use rows::read_whole;
 use unwritten::Unwritten;
 
 /// Asks whether any job or record is due.
-static ANYTHING_DUE: Lazy<String> = Lazy::new(|| due::statement(sql!("anything_due"), Dialect::Sqlite));
+static ANYTHING_DUE: Lazy<String> = Lazy::new(|| due::statement(sql!("anything_due"), Dialect::Sqlite, features::due()));
 /// How long a transaction waits for another process's.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Prepared statements kept per connection: all of them.
