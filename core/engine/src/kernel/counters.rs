@@ -14,7 +14,7 @@ use crate::features::progress::board::Board;
 use crate::features::statistics::records::Named;
 use crate::features::webhooks::backlog::{Backlog, Deltas};
 use crate::kernel::aside::Aside;
-use crate::kernel::hooks::Feature;
+use crate::kernel::hooks::Hooks;
 use crate::kernel::job::TICKETS_PER_MILLI;
 use crate::kernel::part::Refused;
 use crate::kernel::{event, lease};
@@ -24,7 +24,7 @@ use crate::store::tables::Tables;
 #[derive(Debug, Default, Clone)]
 pub struct Counters {
     /// What takes part in transactions beside the kernel.
-    pub(crate) features: &'static [Feature],
+    pub(crate) features: &'static [Hooks],
     pub(crate) leases: std::ops::Range<i64>,
     /// Shared by the writers of a process, so that tickets are in the order of arrival.
     pub(crate) last_ticket: Arc<AtomicI64>,
@@ -67,7 +67,7 @@ pub struct Counters {
 impl Counters {
     /// Counters for transactions with these features.
     #[must_use]
-    pub fn with(features: &'static [Feature]) -> Self {
+    pub fn with(features: &'static [Hooks]) -> Self {
         Self { features, ..Self::default() }
     }
 

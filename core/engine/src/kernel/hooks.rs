@@ -70,7 +70,7 @@ pub type MayClaim = fn(&mut Transaction<'_>, &JobRow) -> Result<bool, StoreError
 
 /// The hooks of one feature.
 #[derive(Debug, Clone, Copy)]
-pub struct Feature {
+pub struct Hooks {
     /// Jobs are to be stored: refuses all of them, or notes what storing them needs. Nothing has been changed yet.
     pub admit: Option<Admit>,
     /// A job that no request has enqueued is about to be stored or changed: a step of a workflow, a cron run, a row
@@ -176,7 +176,7 @@ pub struct Sweep {
     pub run: fn(&mut Transaction<'_>) -> Applied<()>,
 }
 
-impl Feature {
+impl Hooks {
     /// A feature without hooks.
     pub const NONE: Self = Self {
         admit: None,
@@ -248,7 +248,7 @@ mod tests {
 
     /// A job that has completed with a result, that result as it was kept, and the number of figures, in a store in
     /// which these features take part.
-    fn completed(features: &'static [Feature]) -> (JobRow, String, usize) {
+    fn completed(features: &'static [Hooks]) -> (JobRow, String, usize) {
         let (mut tables, mut counters) = (MemoryTables::default(), Counters::with(features));
         counters.reserve(&mut tables).unwrap();
         let now = Timestamp::from_millis(1_767_225_600_000);
@@ -270,7 +270,7 @@ mod tests {
     fn features_decide_what_is_kept_of_a_completed_job_and_the_kernel_works_without_them() {
         let (row, result, figures) = completed(&[]);
         assert_eq!((row.state, row.has(flag::RESULT), result.as_str(), figures), (JobState::Completed, false, "", 0));
-        let (row, result, figures) = completed(crate::features::ALL);
+        let (row, result, figures) = completed(&crate::features::HOOKS);
         assert_eq!((row.state, row.has(flag::RESULT), result.as_str(), figures), (JobState::Completed, true, "[1]", 1));
     }
 }

@@ -5,11 +5,30 @@ pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;
 
-use crate::kernel::hooks::{Feature, Sweep};
+use crate::features::feature::Feature;
+use crate::http::route::Route;
+use crate::kernel::hooks::{Hooks, Sweep};
+use crate::store::record::Record as _;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature =
+    Feature { tables: &[records::CronRow::TABLE], hooks: HOOKS, routes: table, capabilities: &["cron_jobs"], ..Feature::NONE };
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature = Feature {
+const HOOKS: Hooks = Hooks {
     sweep: Some(Sweep { part: "cron entries", in_maintenance: false, run: |transaction| transaction.fire_crons() }),
     audit: Some(audit::CHECKS),
-    ..Feature::NONE
+    ..Hooks::NONE
 };
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![
+        Route::get("/cron", routes::list).of_tenants(),
+        Route::post("/cron", routes::put).of_tenants(),
+        Route::get("/cron/{name}", routes::get).of_tenants(),
+        Route::patch("/cron/{name}", routes::switch).of_tenants(),
+        Route::delete("/cron/{name}", routes::delete).of_tenants(),
+        Route::post("/cron/{name}/run", routes::run).of_tenants(),
+    ]
+}

@@ -8,10 +8,23 @@ pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;
 
-use crate::kernel::hooks::{Feature, Sweep};
+use crate::features::feature::{Extension, Feature};
+use crate::http::route::Route;
+use crate::kernel::hooks::{Hooks, Sweep};
+use crate::store::record::Record as _;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature = Feature {
+    tables: &[records::LimitRow::TABLE, records::StartRow::TABLE],
+    hooks: HOOKS,
+    routes: table,
+    extensions: &[Extension::Official("rate-limiting")],
+    capabilities: &["rate_limiting"],
+    ..Feature::NONE
+};
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature = Feature {
+const HOOKS: Hooks = Hooks {
     on_enqueue: Some(|transaction, job, row| transaction.join_key(job, row)),
     after_enqueue: Some(|transaction, _, placed| transaction.show_keys(placed)),
     on_available: Some(|transaction, row| transaction.join_line(row)),
@@ -29,5 +42,14 @@ pub(crate) const FEATURE: Feature = Feature {
     sweep: Some(Sweep { part: "rate limits", in_maintenance: true, run: |transaction| Ok(transaction.open_due_limits(true)?) }),
     audit: Some(audit::CHECKS),
     explain: Some(explain::explain),
-    ..Feature::NONE
+    ..Hooks::NONE
 };
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![
+        Route::get("/rate-limits", routes::list).of_tenants(),
+        Route::get("/rate-limits/{key}", routes::get).of_tenants(),
+        Route::put("/rate-limits/{key}", routes::put),
+    ]
+}

@@ -14,13 +14,35 @@ pub(crate) mod rules;
 pub(crate) mod stream;
 mod workflow;
 
-use crate::kernel::hooks::Feature;
+use crate::features::feature::{Extension, Feature};
+use crate::http::route::Route;
+use crate::kernel::hooks::Hooks;
+use crate::store::record::Record as _;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature = Feature {
+    tables: &[records::ProgressRow::TABLE],
+    hooks: HOOKS,
+    routes: table,
+    extensions: &[Extension::Official("progress")],
+    ..Feature::NONE
+};
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature = Feature {
+const HOOKS: Hooks = Hooks {
     on_transition: Some(|transaction, before, after| transaction.end_progress(before, after)),
     on_erase: Some(|transaction, row| transaction.erase_progress(row)),
     reset: Some(|transaction| transaction.counters.progress.clear()),
     audit: Some(audit::CHECKS),
-    ..Feature::NONE
+    ..Hooks::NONE
 };
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![
+        Route::get("/jobs/{id}/progress", routes::get).of_tenants(),
+        Route::put("/jobs/{id}/progress", routes::put).of_tenants(),
+        Route::get("/jobs/{id}/progress/stream", stream::open).of_tenants(),
+        Route::get("/workflows/{id}/progress", routes::workflow).of_tenants(),
+    ]
+}

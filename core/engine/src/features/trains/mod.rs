@@ -13,11 +13,23 @@ pub(crate) mod routes;
 pub(crate) mod rules;
 pub(crate) mod touched;
 
-use crate::kernel::hooks::{Feature, Sweep};
+use crate::features::feature::{Extension, Feature};
+use crate::http::route::Route;
+use crate::kernel::hooks::{Hooks, Sweep};
 use crate::kernel::job::flag;
+use crate::store::record::Record as _;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature = Feature {
+    tables: &[records::CarRow::TABLE, records::DrainRow::TABLE, records::EpochRow::TABLE, records::TrainRow::TABLE],
+    hooks: HOOKS,
+    routes: table,
+    extensions: &[Extension::Own("job-trains", "urn:ojs:ext:x:openjobspec:job-trains")],
+    ..Feature::NONE
+};
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature = Feature {
+const HOOKS: Hooks = Hooks {
     on_enqueue: Some(|transaction, job, row| transaction.join_train(job, row)),
     after_enqueue: Some(|transaction, _, placed| transaction.show_trains(placed)),
     on_transition: Some(|transaction, before, after| {
@@ -44,5 +56,19 @@ pub(crate) const FEATURE: Feature = Feature {
     audit: Some(audit::CHECKS),
     explain: Some(explain::explain),
     foresee: Some(foresee::foresee),
-    ..Feature::NONE
+    ..Hooks::NONE
 };
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![
+        Route::get("/trains", routes::list).of_tenants(),
+        Route::get("/trains/{id}", routes::get).of_tenants(),
+        Route::post("/trains/{id}/advance", routes::advance).of_tenants(),
+        Route::post("/trains/{id}/hold", routes::hold).of_tenants(),
+        Route::get("/admin/trains", operator_routes::list).of_tenants(),
+        Route::get("/admin/trains/{id}", routes::get).of_tenants(),
+        Route::post("/admin/trains/{id}/advance", routes::advance).of_tenants(),
+        Route::post("/admin/trains/{id}/hold", routes::hold).of_tenants(),
+    ]
+}

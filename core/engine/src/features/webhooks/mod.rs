@@ -16,10 +16,22 @@ pub(crate) mod schedule;
 pub(crate) mod sender;
 pub(crate) mod subscribe;
 
-use crate::kernel::hooks::Feature;
+use crate::features::feature::{Extension, Feature};
+use crate::http::route::Route;
+use crate::kernel::hooks::Hooks;
+use crate::store::record::Record as _;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature = Feature {
+    tables: &[records::DeliveryRow::TABLE, records::DropRow::TABLE, records::SubscriptionRow::TABLE],
+    hooks: HOOKS,
+    routes: table,
+    extensions: &[Extension::Official("webhooks")],
+    ..Feature::NONE
+};
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature = Feature {
+const HOOKS: Hooks = Hooks {
     before_commit: Some(|transaction| transaction.note_deliveries()),
     on_written: Some(|transaction| {
         transaction.counters.deltas = std::mem::take(&mut transaction.features.webhooks);
@@ -28,5 +40,21 @@ pub(crate) const FEATURE: Feature = Feature {
     reset: Some(|transaction| transaction.counters.backlog.clear()),
     prune: Some(|transaction, _| transaction.prune_deliveries()),
     audit: Some(audit::CHECKS),
-    ..Feature::NONE
+    ..Hooks::NONE
 };
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![
+        Route::get("/webhooks/subscriptions", routes::list).of_tenants(),
+        Route::post("/webhooks/subscriptions", routes::create).of_tenants(),
+        Route::get("/webhooks/subscriptions/{id}", routes::get).of_tenants(),
+        Route::patch("/webhooks/subscriptions/{id}", routes::change).of_tenants(),
+        Route::delete("/webhooks/subscriptions/{id}", routes::delete).of_tenants(),
+        Route::post("/webhooks/subscriptions/{id}/test", routes::test).of_tenants(),
+        Route::post("/webhooks/subscriptions/{id}/rotate-secret", routes::rotate).of_tenants(),
+        Route::get("/webhooks/deliveries", routes::deliveries).of_tenants(),
+        Route::get("/webhooks/deliveries/{id}", routes::delivery).of_tenants(),
+        Route::post("/webhooks/deliveries/{id}/retry", routes::retry).of_tenants(),
+    ]
+}

@@ -20,7 +20,7 @@ use crate::features::progress::board::Board;
 use crate::features::webhooks::backlog::Backlog;
 use crate::kernel::clock::Clock;
 use crate::kernel::counters::Counters;
-use crate::kernel::hooks::Feature;
+use crate::kernel::hooks::Hooks;
 use crate::kernel::maintenance::Sweeper;
 use crate::kernel::typed::{Asked, Submitted};
 use crate::kernel::wake::Wakeups;
@@ -67,7 +67,7 @@ pub struct Connections {
 /// The parts of a store.
 pub struct WriterParts {
     /// What takes part in transactions beside the kernel.
-    pub features: &'static [Feature],
+    pub features: &'static [Hooks],
     /// The store's connections.
     pub connections: Connections,
     /// Source of time.
