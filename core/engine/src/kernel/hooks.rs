@@ -93,6 +93,9 @@ pub struct Hooks {
     pub on_late_outcome: Option<OnLateOutcome>,
     /// A heartbeat was accepted: gets the worker's row before it and the jobs that it names.
     pub on_heartbeat: Option<OnHeartbeat>,
+    /// Whether the worker with this id stands for many processes. Silence of one of them says nothing about the others,
+    /// so the heartbeats of such a worker are not noted.
+    pub is_many: Option<fn(&str) -> bool>,
     /// A worker, given by its number, counts as dead and holds no job any more.
     pub on_worker_death: Option<fn(&mut Transaction<'_>, i64) -> Hooked>,
     /// Repairs contradictions between records after a place, one slice; called at the start and every minute.
@@ -187,6 +190,7 @@ impl Hooks {
         on_replay: None,
         on_late_outcome: None,
         on_heartbeat: None,
+        is_many: None,
         on_worker_death: None,
         repair: None,
         on_stored: None,
@@ -263,7 +267,7 @@ mod tests {
         transaction.finish().unwrap();
         let row = tables.row(job.id).unwrap().unwrap();
         let result = tables.history(row.seq).unwrap().result;
-        (row, result, counters.facts.len())
+        (row, result, counters.handed_over.facts.len())
     }
 
     #[test]

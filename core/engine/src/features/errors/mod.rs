@@ -23,7 +23,7 @@ pub(crate) const FEATURE: Feature = Feature { tables: &[records::ErrorRow::TABLE
 const HOOKS: Hooks = Hooks {
     on_error: Some(|transaction, row, error| transaction.note_error(row, error)),
     on_written: Some(|transaction| {
-        transaction.counters.failures = std::mem::take(&mut transaction.features.errors);
+        transaction.counters.handed_over.failures = std::mem::take(&mut transaction.features.errors);
         Ok(())
     }),
     prune: Some(|transaction, _| {

@@ -32,7 +32,7 @@ pub(crate) const FEATURE: Feature = Feature {
 const HOOKS: Hooks = Hooks {
     on_transition: Some(|transaction, before, after| transaction.end_progress(before, after)),
     on_erase: Some(|transaction, row| transaction.erase_progress(row)),
-    reset: Some(|transaction| transaction.counters.progress.clear()),
+    reset: Some(|transaction| transaction.counters.kept.progress.clear()),
     audit: Some(audit::CHECKS),
     ..Hooks::NONE
 };

@@ -33,7 +33,7 @@ pub(crate) const FEATURE: Feature =
     Feature { tables: &[records::EndpointRow::TABLE], hooks: HOOKS, routes: table, ..Feature::NONE };
 
 /// Where it takes part in transactions: nowhere. It claims and settles as workers do.
-const HOOKS: Hooks = Hooks { audit: Some(audit::CHECKS), ..Hooks::NONE };
+const HOOKS: Hooks = Hooks { is_many: Some(records::is_worker_of_endpoint), audit: Some(audit::CHECKS), ..Hooks::NONE };
 
 /// Its routes.
 fn table() -> Vec<Route> {

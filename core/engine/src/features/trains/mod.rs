@@ -50,7 +50,7 @@ const HOOKS: Hooks = Hooks {
     repair: Some(|transaction, after| transaction.repair_trains(after)),
     on_written: Some(|transaction| {
         transaction.note_ended_epochs()?;
-        transaction.counters.train_waits.append(&mut transaction.features.trains.waited);
+        transaction.counters.handed_over.train_waits.append(&mut transaction.features.trains.waited);
         Ok(())
     }),
     audit: Some(audit::CHECKS),

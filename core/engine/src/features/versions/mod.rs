@@ -2,7 +2,6 @@
 //! runs is given the lines that it can run (extensions section 14).
 pub(crate) mod answer;
 mod audit;
-pub mod handlers;
 mod judge;
 pub mod records;
 pub mod rollback;

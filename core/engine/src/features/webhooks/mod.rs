@@ -34,10 +34,10 @@ pub(crate) const FEATURE: Feature = Feature {
 const HOOKS: Hooks = Hooks {
     before_commit: Some(|transaction| transaction.note_deliveries()),
     on_written: Some(|transaction| {
-        transaction.counters.deltas = std::mem::take(&mut transaction.features.webhooks);
+        transaction.counters.handed_over.deltas = std::mem::take(&mut transaction.features.webhooks);
         Ok(())
     }),
-    reset: Some(|transaction| transaction.counters.backlog.clear()),
+    reset: Some(|transaction| transaction.counters.kept.backlog.clear()),
     prune: Some(|transaction, _| transaction.prune_deliveries()),
     audit: Some(audit::CHECKS),
     ..Hooks::NONE

@@ -2,6 +2,7 @@
 mod audit;
 pub mod commands;
 pub(crate) mod ended;
+pub(crate) mod events;
 pub(crate) mod operator_routes;
 pub mod records;
 pub(crate) mod routes;

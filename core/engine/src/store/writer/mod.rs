@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features::progress::board::Board;
+use crate::features::state::Kept;
 use crate::features::webhooks::backlog::Backlog;
 use crate::kernel::clock::Clock;
 use crate::kernel::counters::Counters;
@@ -136,7 +137,8 @@ impl GroupCommitStore {
     pub fn start(parts: WriterParts) -> Result<Self, StoreError> {
         let WriterParts { features, connections, clock, sweeper, wakeups, metrics, progress, backlog } = parts;
         let Connections { writers, maintenance, readers, searchers, name, checkup } = connections;
-        let counters = Counters { progress, backlog, ..Counters::with(features) };
+        let kept = Kept { progress, backlog, ..Kept::default() };
+        let counters = Counters { kept, ..Counters::with(features) };
         let has_maintenance = maintenance.is_some();
         let member = |mut tables: Box<dyn Tables>, sweeps: bool| -> Result<Job, StoreError> {
             let mut counters = counters.clone();

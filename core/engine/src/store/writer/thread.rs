@@ -313,12 +313,13 @@ impl WriterThread {
                     }
                     return Err(self.undone(fault));
                 }
-                self.metrics.happened(now, std::mem::take(&mut self.counters.facts));
-                self.metrics.errors.add(std::mem::take(&mut self.counters.failures));
-                self.metrics.exceeded(std::mem::take(&mut self.counters.exceeded));
-                self.metrics.starved(std::mem::take(&mut self.counters.starved));
-                self.metrics.departed(&std::mem::take(&mut self.counters.train_waits));
-                self.counters.backlog.committed(std::mem::take(&mut self.counters.deltas), now.as_millis());
+                let handed_over = std::mem::take(&mut self.counters.handed_over);
+                self.metrics.happened(now, handed_over.facts);
+                self.metrics.errors.add(handed_over.failures);
+                self.metrics.exceeded(handed_over.exceeded);
+                self.metrics.starved(handed_over.starved);
+                self.metrics.departed(&handed_over.train_waits);
+                self.counters.kept.backlog.committed(handed_over.deltas, now.as_millis());
                 if std::mem::take(&mut self.counters.emptied) {
                     self.metrics.forget_unwritten();
                 }
