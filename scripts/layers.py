@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Dependencies point downwards only: the core and the host layer know no foreign-language binding.
 
-Reads `cargo tree` of every crate in core/ and of bindings/abi, and the imports of the engine's modules: no large circle, and a feature
-imports of another feature only what that feature offers, and the kernel only the listed modules of features. Prints one line per crate, then "N passed, N failed".
+Reads `cargo tree` of every crate in core/ and of bindings/abi, and the imports of the engine's modules: no large
+circle, a feature imports of another feature only what that feature offers, and the kernel imports only the listed
+modules of features. Prints one line per crate, then "N passed, N failed".
 """
 import subprocess
 import sys

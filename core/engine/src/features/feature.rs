@@ -1,7 +1,18 @@
 //! What a feature declares. The `mod.rs` of its folder fills one [`Feature`] in, and `features::ALL` names it.
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+
+use crate::engine::Engine;
+use crate::error::Applied;
+use crate::features::admin::records::Gauges;
 use crate::http::route::Route;
 use crate::kernel::hooks::Hooks;
+use crate::metrics::Lines;
 use crate::store::record::Table;
+
+/// Asks for what the figures of a feature need beside the gauges, and returns what writes them.
+pub(crate) type Figures = for<'a> fn(&'a Engine, &'a Arc<Gauges>) -> BoxFuture<'a, Applied<Lines>>;
 
 /// All that one feature adds to the engine.
 #[derive(Debug, Clone, Copy)]
@@ -12,6 +23,8 @@ pub(crate) struct Feature {
     pub tables: &'static [&'static Table],
     /// Its routes below `/ojs/v1`.
     pub routes: fn() -> Vec<Route>,
+    /// Its figures for `/metrics`.
+    pub figures: Option<Figures>,
     /// The extensions that the manifest names because of it.
     pub extensions: &'static [Extension],
     /// The members of `capabilities` in the manifest that are true because of it.
@@ -20,7 +33,8 @@ pub(crate) struct Feature {
 
 impl Feature {
     /// A feature that adds nothing.
-    pub const NONE: Self = Self { hooks: Hooks::NONE, tables: &[], routes: Vec::new, extensions: &[], capabilities: &[] };
+    pub const NONE: Self =
+        Self { hooks: Hooks::NONE, tables: &[], routes: Vec::new, figures: None, extensions: &[], capabilities: &[] };
 }
 
 /// An extension as the manifest names it.

@@ -79,7 +79,25 @@ pub(crate) const ALL: &[Feature] = &[
 pub(crate) static HOOKS: LazyLock<Vec<Hooks>> = LazyLock::new(|| ALL.iter().map(|feature| feature.hooks).collect());
 
 /// All declared tables: they are made when a store is opened, and emptied when it is reset.
-pub(crate) static TABLES: LazyLock<Vec<&'static Table>> = LazyLock::new(|| {
+pub static TABLES: LazyLock<Vec<&'static Table>> = LazyLock::new(|| {
     let of_features = ALL.iter().flat_map(|feature| feature.tables.iter().copied());
     [JobTypeRow::TABLE, StoredQueue::TABLE, WorkerRow::TABLE].into_iter().chain(of_features).collect()
 });
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_table_extension_or_capability_is_declared_twice() {
+        let tables: Vec<String> = TABLES.iter().map(|table| table.name.to_owned()).collect();
+        let extensions = ALL.iter().flat_map(|feature| feature.extensions).map(|extension| extension.urn()).collect();
+        let capabilities = ALL.iter().flat_map(|feature| feature.capabilities).map(|name| (*name).to_owned()).collect();
+        for declared in [tables, extensions, capabilities] {
+            let once: BTreeSet<&String> = declared.iter().collect();
+            assert!(!once.is_empty() && once.len() == declared.len(), "{declared:?}");
+        }
+    }
+}

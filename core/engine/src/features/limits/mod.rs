@@ -8,9 +8,18 @@ pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::engine::Engine;
+use crate::error::Applied;
+use crate::features::admin::records::Gauges;
 use crate::features::feature::{Extension, Feature};
+use crate::features::limits::commands::ListLimits;
+use crate::features::limits::records::LimitPage;
 use crate::http::route::Route;
 use crate::kernel::hooks::{Hooks, Sweep};
+use crate::metrics::Lines;
 use crate::store::record::Record as _;
 
 /// What it adds to the engine.
@@ -20,6 +29,7 @@ pub(crate) const FEATURE: Feature = Feature {
     routes: table,
     extensions: &[Extension::Official("rate-limiting")],
     capabilities: &["rate_limiting"],
+    figures: Some(|engine, gauges| Box::pin(figures(engine, gauges))),
     ..Feature::NONE
 };
 
@@ -44,6 +54,14 @@ const HOOKS: Hooks = Hooks {
     explain: Some(explain::explain),
     ..Hooks::NONE
 };
+
+/// Its figures for `/metrics`.
+async fn figures(engine: &Engine, gauges: &Arc<Gauges>) -> Applied<Lines> {
+    let page = LimitPage { limit: metrics::MAX_KEYS, ..LimitPage::default() };
+    let (limits, _) = engine.query(ListLimits { key: None, page, at: engine.now() }).await?;
+    let (metrics, gauges) = (Arc::clone(engine.metrics()), Arc::clone(gauges));
+    Ok(Lines::new(move |encoder| metrics::write(encoder, &gauges.queues, &limits, metrics.exceeded.load(Ordering::Relaxed))))
+}
 
 /// Its routes.
 fn table() -> Vec<Route> {

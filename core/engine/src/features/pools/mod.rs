@@ -8,9 +8,17 @@ pub(crate) mod routes;
 pub(crate) mod rules;
 pub(crate) mod shares;
 
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::engine::Engine;
+use crate::error::Applied;
+use crate::features::admin::records::Gauges;
 use crate::features::feature::Feature;
 use crate::http::route::Route;
 use crate::kernel::hooks::Hooks;
+use crate::metrics::Lines;
 use crate::store::record::Record as _;
 
 /// What it adds to the engine.
@@ -18,6 +26,7 @@ pub(crate) const FEATURE: Feature = Feature {
     tables: &[records::PoolRow::TABLE, records::PoolQueue::TABLE, records::PoolGate::TABLE],
     hooks: HOOKS,
     routes: table,
+    figures: Some(|engine, gauges| Box::pin(figures(engine, gauges))),
     ..Feature::NONE
 };
 
@@ -30,6 +39,16 @@ const HOOKS: Hooks = Hooks {
     explain: Some(explain::explain),
     ..Hooks::NONE
 };
+
+/// Its figures for `/metrics`.
+async fn figures(engine: &Engine, gauges: &Arc<Gauges>) -> Applied<Lines> {
+    let (metrics, gauges) = (Arc::clone(engine.metrics()), Arc::clone(gauges));
+    Ok(Lines::new(move |encoder| {
+        // What the queues of pools have handed out here is what was started of their jobs.
+        let waits = if gauges.pools.is_empty() { HashMap::new() } else { metrics.waits() };
+        metrics::write(encoder, &gauges, &waits, metrics.starved.load(Ordering::Relaxed))
+    }))
+}
 
 /// Its routes.
 fn table() -> Vec<Route> {

@@ -14,9 +14,15 @@ pub(crate) mod rules;
 pub(crate) mod stream;
 mod workflow;
 
+use std::sync::Arc;
+
+use crate::engine::Engine;
+use crate::error::Applied;
+use crate::features::admin::records::Gauges;
 use crate::features::feature::{Extension, Feature};
 use crate::http::route::Route;
 use crate::kernel::hooks::Hooks;
+use crate::metrics::{Lines, lock};
 use crate::store::record::Record as _;
 
 /// What it adds to the engine.
@@ -25,6 +31,7 @@ pub(crate) const FEATURE: Feature = Feature {
     hooks: HOOKS,
     routes: table,
     extensions: &[Extension::Official("progress")],
+    figures: Some(|engine, gauges| Box::pin(figures(engine, gauges))),
     ..Feature::NONE
 };
 
@@ -36,6 +43,12 @@ const HOOKS: Hooks = Hooks {
     audit: Some(audit::CHECKS),
     ..Hooks::NONE
 };
+
+/// Its figures for `/metrics`.
+async fn figures(engine: &Engine, gauges: &Arc<Gauges>) -> Applied<Lines> {
+    let (metrics, gauges) = (Arc::clone(engine.metrics()), Arc::clone(gauges));
+    Ok(Lines::new(move |encoder| lock(&metrics.progress).write(encoder, gauges.now, gauges.stalled)))
+}
 
 /// Its routes.
 fn table() -> Vec<Route> {

@@ -23,17 +23,33 @@ mod settle;
 mod sqs;
 mod trial;
 
+use std::sync::Arc;
+
+use crate::engine::Engine;
+use crate::error::Applied;
 use crate::features::feature::Feature;
 use crate::http::route::Route;
 use crate::kernel::hooks::Hooks;
+use crate::metrics::{Lines, lock};
 use crate::store::record::Record as _;
 
 /// What it adds to the engine.
-pub(crate) const FEATURE: Feature =
-    Feature { tables: &[records::EndpointRow::TABLE], hooks: HOOKS, routes: table, ..Feature::NONE };
+pub(crate) const FEATURE: Feature = Feature {
+    tables: &[records::EndpointRow::TABLE],
+    hooks: HOOKS,
+    routes: table,
+    figures: Some(|engine, _| Box::pin(figures(engine))),
+    ..Feature::NONE
+};
 
 /// Where it takes part in transactions: nowhere. It claims and settles as workers do.
 const HOOKS: Hooks = Hooks { is_many: Some(records::is_worker_of_endpoint), audit: Some(audit::CHECKS), ..Hooks::NONE };
+
+/// Its figures for `/metrics`.
+async fn figures(engine: &Engine) -> Applied<Lines> {
+    let metrics = Arc::clone(engine.metrics());
+    Ok(Lines::new(move |encoder| lock(&metrics.push).write(encoder)))
+}
 
 /// Its routes.
 fn table() -> Vec<Route> {

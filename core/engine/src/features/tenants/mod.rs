@@ -12,10 +12,15 @@ pub mod records;
 pub(crate) mod rules;
 pub(crate) mod within;
 
+use std::sync::Arc;
+
+use crate::error::Applied;
+use crate::features::admin::records::Gauges;
 use crate::features::feature::{Extension, Feature};
 use crate::http::route::Route;
 use crate::kernel::holds::Holds;
 use crate::kernel::hooks::Hooks;
+use crate::metrics::Lines;
 use crate::store::record::Record as _;
 
 /// What it adds to the engine.
@@ -24,6 +29,7 @@ pub(crate) const FEATURE: Feature = Feature {
     hooks: HOOKS,
     routes: table,
     extensions: &[Extension::Official("multi-tenancy")],
+    figures: Some(|_, gauges| Box::pin(figures(gauges))),
     ..Feature::NONE
 };
 
@@ -55,6 +61,12 @@ const HOOKS: Hooks = Hooks {
     explain: Some(explain::explain),
     ..Hooks::NONE
 };
+
+/// Its figures for `/metrics`.
+async fn figures(gauges: &Arc<Gauges>) -> Applied<Lines> {
+    let gauges = Arc::clone(gauges);
+    Ok(Lines::new(move |encoder| metrics::write(encoder, &gauges.tenants)))
+}
 
 /// Its routes.
 fn table() -> Vec<Route> {

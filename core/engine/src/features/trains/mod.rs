@@ -13,10 +13,16 @@ pub(crate) mod routes;
 pub(crate) mod rules;
 pub(crate) mod touched;
 
+use std::sync::Arc;
+
+use crate::engine::Engine;
+use crate::error::Applied;
 use crate::features::feature::{Extension, Feature};
+use crate::features::trains::commands::CountTrains;
 use crate::http::route::Route;
 use crate::kernel::hooks::{Hooks, Sweep};
 use crate::kernel::job::flag;
+use crate::metrics::{Lines, lock};
 use crate::store::record::Record as _;
 
 /// What it adds to the engine.
@@ -25,6 +31,7 @@ pub(crate) const FEATURE: Feature = Feature {
     hooks: HOOKS,
     routes: table,
     extensions: &[Extension::Own("job-trains", "urn:ojs:ext:x:openjobspec:job-trains")],
+    figures: Some(|engine, _| Box::pin(figures(engine))),
     ..Feature::NONE
 };
 
@@ -58,6 +65,13 @@ const HOOKS: Hooks = Hooks {
     foresee: Some(foresee::foresee),
     ..Hooks::NONE
 };
+
+/// Its figures for `/metrics`.
+async fn figures(engine: &Engine) -> Applied<Lines> {
+    let counts = engine.query(CountTrains).await?;
+    let metrics = Arc::clone(engine.metrics());
+    Ok(Lines::new(move |encoder| metrics::write(encoder, counts, &lock(&metrics.train_waits))))
+}
 
 /// Its routes.
 fn table() -> Vec<Route> {

@@ -16,9 +16,15 @@ pub(crate) mod schedule;
 pub(crate) mod sender;
 pub(crate) mod subscribe;
 
+use std::sync::Arc;
+
+use crate::engine::Engine;
+use crate::error::Applied;
 use crate::features::feature::{Extension, Feature};
+use crate::features::webhooks::commands::ListSubscriptions;
 use crate::http::route::Route;
 use crate::kernel::hooks::Hooks;
+use crate::metrics::{Lines, lock};
 use crate::store::record::Record as _;
 
 /// What it adds to the engine.
@@ -27,6 +33,7 @@ pub(crate) const FEATURE: Feature = Feature {
     hooks: HOOKS,
     routes: table,
     extensions: &[Extension::Official("webhooks")],
+    figures: Some(|engine, _| Box::pin(figures(engine))),
     ..Feature::NONE
 };
 
@@ -42,6 +49,13 @@ const HOOKS: Hooks = Hooks {
     audit: Some(audit::CHECKS),
     ..Hooks::NONE
 };
+
+/// Its figures for `/metrics`.
+async fn figures(engine: &Engine) -> Applied<Lines> {
+    let subscriptions = engine.query(ListSubscriptions).await?.len();
+    let (metrics, dropped) = (Arc::clone(engine.metrics()), engine.backlog().dropped());
+    Ok(Lines::new(move |encoder| lock(&metrics.webhooks).write(encoder, subscriptions, dropped)))
+}
 
 /// Its routes.
 fn table() -> Vec<Route> {

@@ -313,13 +313,8 @@ impl WriterThread {
                     }
                     return Err(self.undone(fault));
                 }
-                let handed_over = std::mem::take(&mut self.counters.handed_over);
-                self.metrics.happened(now, handed_over.facts);
-                self.metrics.errors.add(handed_over.failures);
-                self.metrics.exceeded(handed_over.exceeded);
-                self.metrics.starved(handed_over.starved);
-                self.metrics.departed(&handed_over.train_waits);
-                self.counters.kept.backlog.committed(handed_over.deltas, now.as_millis());
+                let deltas = self.metrics.handed_over(now, std::mem::take(&mut self.counters.handed_over));
+                self.counters.kept.backlog.committed(deltas, now.as_millis());
                 if std::mem::take(&mut self.counters.emptied) {
                     self.metrics.forget_unwritten();
                 }
