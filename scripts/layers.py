@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Dependencies point downwards only: the core and the host layer know no foreign-language binding.
 
-Reads `cargo tree` of every crate in core/ and of bindings/abi, and the imports of the engine's modules: no large circle, and a feature
-imports of another feature only what that feature offers. Prints one line per crate, then "N passed, N failed".
+Reads `cargo tree` of every crate in core/ and of bindings/abi, and the imports of the engine's modules: no large
+circle, a feature imports of another feature only what that feature offers, and the kernel imports only the listed
+modules of features. Prints one line per crate, then "N passed, N failed".
 """
 import subprocess
 import sys
@@ -35,6 +36,31 @@ ENGINE = ROOT / "core" / "engine" / "src"
 LARGEST_CIRCLE = 3
 # What a feature offers to other features; everything else in its folder is its own.
 OFFERED = {"records", "commands", "tables", "answer", "routes", "filter"}
+# What the kernel imports of features. All else that they do reaches it through hooks.
+OF_KERNEL = {
+    # What features keep while a transaction, an audit or the process runs. The kernel does not look into it.
+    ("features", "state"),
+    # Members of a printed job: what prints it has the rows, and no list of hooks.
+    ("features", "results", "records"),
+    ("features", "trains", "records"),
+    ("features", "trains", "answer"),
+    # The figures that each event of a job changes.
+    ("features", "statistics", "records"),
+}
+
+
+def kernel_imports() -> list[str]:
+    """Imports of features by the kernel that are not listed, and listed ones that it does not need."""
+    known = modules(ENGINE)
+    found = {}
+    for name, file in known.items():
+        if name[:1] == ("kernel",) and "tests" not in name:
+            for other in imports(name, file.read_text(), known):
+                if other[:1] == ("features",):
+                    found.setdefault(other, []).append(name)
+    wrong = [f"{'::'.join(name)} imports {'::'.join(other)}"
+             for other, names in found.items() if other not in OF_KERNEL for name in names]
+    return sorted(wrong + [f"the kernel imports {'::'.join(other)} no more" for other in OF_KERNEL - set(found)])
 
 
 def inside_imports() -> list[str]:
@@ -77,7 +103,11 @@ def main() -> int:
     failed += bool(inside)
     for line in inside:
         print(f"ojs-engine   {line}: another feature's inside")
-    print(f"{len(ALLOWED) + 3 - failed} passed, {failed} failed")
+    of_kernel = kernel_imports()
+    failed += bool(of_kernel)
+    for line in of_kernel:
+        print(f"ojs-engine   {line}: see OF_KERNEL in scripts/layers.py")
+    print(f"{len(ALLOWED) + 4 - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

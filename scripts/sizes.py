@@ -34,7 +34,6 @@ PUBLISHED = ("dashboard/vendor/",)
 EXCEPTIONS = {
     "bindings/ruby/src/lib.rs:init": 100,
     "core/engine/src/features/schemas/json_schema/tests.rs:cases": 75,
-    "core/engine/src/http/routes.rs:table": 250,
     "core/engine/src/store/record/tests.rs:exercise": 66,
     "core/engine/tests/store/audit.rs:filled": 100,
     "core/engine/tests/store/isolation.rs:world": 62,

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use ojs_model::redact::SecretUrl;
 use tokio_util::sync::CancellationToken;
 
+use crate::engine::{Database, Engine, Shared};
 use crate::error::StoreError;
 use crate::features;
-use crate::features::progress::board::Board;
 use crate::features::webhooks::backlog::Backlog;
 use crate::kernel::maintenance::Sweeper;
 use crate::kernel::wake::Wakeups;
-use crate::metrics::Metrics;
 use crate::options::{EngineOptions, StoreUrl};
 use crate::store::memory::MemoryTables;
 use crate::store::postgres::Node;
 #[cfg(feature = "postgres")]
 use crate::store::postgres::{PostgresTables, Role};
+use crate::store::seam::Store;
 use crate::store::sqlite::SqliteTables;
 use crate::store::tables::Tables;
 use crate::store::writer::{Connections, GroupCommitStore, WriterParts};
@@ -48,31 +48,58 @@ pub enum OpenError {
     Runtime(#[from] tokio::task::JoinError),
 }
 
+impl Engine {
+    /// Opens the store and starts its writer thread. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// [`OpenError`] when the store cannot be opened.
+    pub async fn open(options: EngineOptions) -> Result<Self, OpenError> {
+        let shared = Shared {
+            hooks: &features::HOOKS,
+            wakeups: Arc::default(),
+            metrics: Arc::default(),
+            progress: Arc::default(),
+            backlog: Arc::new(Backlog::new(options.outgoing.max_waiting)),
+            closing: CancellationToken::new(),
+        };
+        let (prepared, parts) = (options.clone(), shared.clone());
+        // Opening reads and may recover a file: not on a runtime thread.
+        let opened = tokio::task::spawn_blocking(move || open_store(&prepared, parts));
+        let (store, node) = opened.await??;
+        let store: Arc<dyn Store> = Arc::new(store);
+        let store = options.between.as_ref().map_or(Arc::clone(&store), |between| between(store));
+        Ok(Self::over(store, node.map(|node| node as Arc<dyn Database>), options, shared))
+    }
+}
+
+impl Database for Node {
+    fn identity(&self) -> &str {
+        Self::identity(self)
+    }
+
+    fn ahead(&self) -> i64 {
+        Self::ahead(self)
+    }
+}
+
 /// Opens a store: its connections, and the threads that own them.
-pub(crate) fn open_store(
-    url: &StoreUrl,
-    options: &EngineOptions,
-    wakeups: Arc<Wakeups>,
-    stop: CancellationToken,
-    metrics: Arc<Metrics>,
-    progress: Arc<Board>,
-    backlog: Arc<Backlog>,
-) -> Result<(GroupCommitStore, Option<Arc<Node>>), OpenError> {
+fn open_store(options: &EngineOptions, shared: Shared) -> Result<(GroupCommitStore, Option<Arc<Node>>), OpenError> {
+    let url = &options.store;
     let remedy = match url {
         StoreUrl::Postgres { .. } => "Check that PostgreSQL runs there, and that user and database exist",
         _ => "Check that the folder exists and is writable, and that the file is an ojs database",
     };
     let refused = |fault| OpenError::Store { store: url.to_string(), fault, remedy };
-    let (connections, node) = connect(url, &wakeups, stop).map_err(refused)?;
+    let (connections, node) = connect(url, &shared.wakeups, shared.closing).map_err(refused)?;
     let parts = WriterParts {
-        features: features::ALL,
+        features: shared.hooks,
         connections,
         clock: Arc::clone(&options.clock),
         sweeper: Sweeper::new(options.worker_timeout, options.retention),
-        wakeups,
-        metrics,
-        progress,
-        backlog,
+        wakeups: shared.wakeups,
+        metrics: shared.metrics,
+        progress: shared.progress,
+        backlog: shared.backlog,
     };
     let store = GroupCommitStore::start(parts).map_err(refused)?;
     Ok((store, node))

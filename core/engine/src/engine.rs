@@ -1,4 +1,4 @@
-//! The engine: a store, the waiting for jobs, and an orderly end.
+//! The engine: a store, the waiting for jobs, and an orderly end. `connect` opens it.
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,6 @@ use ojs_model::{JobId, NewJob, OjsError, Timestamp};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::connect::{OpenError, open_store};
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features::bulk_operations::runner;
 use crate::features::progress::board::Board;
@@ -21,6 +20,7 @@ use crate::kernel::clock::Clock;
 use crate::kernel::command::{Claim, Enqueue, Exchange, Exchanged, Outcome, OutcomeReport};
 use crate::kernel::ending::Ending;
 use crate::kernel::finding::Audited;
+use crate::kernel::hooks::Hooks;
 use crate::kernel::job::JobView;
 use crate::kernel::placed::Placed;
 use crate::kernel::typed::{Command, Query};
@@ -28,7 +28,6 @@ use crate::kernel::wake::{Registration, Signal, Wakeups};
 use crate::metrics::Metrics;
 use crate::options::EngineOptions;
 use crate::outgoing::Outgoing;
-use crate::store::postgres::Node;
 use crate::store::seam::{Finding, Store};
 use crate::stream::Streams;
 
@@ -47,23 +46,40 @@ pub struct Engine {
     tenant: Option<Arc<str>>,
 }
 
+/// A database that several machines share.
+pub(crate) trait Database: Send + Sync {
+    /// What distinguishes it from all others.
+    fn identity(&self) -> &str;
+    /// Milliseconds that its clock is ahead of ours.
+    fn ahead(&self) -> i64;
+}
+
+/// What an engine has in common with its store.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    /// The hooks of all features.
+    pub hooks: &'static [Hooks],
+    pub wakeups: Arc<Wakeups>,
+    pub metrics: Arc<Metrics>,
+    /// Reports of progress that are not written yet.
+    pub progress: Arc<Board>,
+    /// Deliveries of webhooks that wait.
+    pub backlog: Arc<Backlog>,
+    /// Cancelled when the engine closes.
+    pub closing: CancellationToken,
+}
+
 struct Inner {
     store: Arc<dyn Store>,
-    wakeups: Arc<Wakeups>,
+    shared: Shared,
     streams: Streams,
     /// Places for requests that wait.
     waiting: Arc<ClientLimit>,
-    metrics: Arc<Metrics>,
-    /// Reports of progress that are not written yet.
-    progress: Arc<Board>,
-    /// Deliveries of webhooks that wait.
-    backlog: Arc<Backlog>,
     options: EngineOptions,
     /// The database's clock, for stores that several machines share.
-    node: Option<Arc<Node>>,
+    database: Option<Arc<dyn Database>>,
     opened: Instant,
     opened_at: Timestamp,
-    closing: CancellationToken,
     /// Sends requests to addresses of clients.
     outgoing: Arc<Outgoing>,
     /// Send deliveries of webhooks, and jobs to push endpoints; carry out bulk operations.
@@ -73,7 +89,7 @@ struct Inner {
 impl Drop for Inner {
     /// An engine that was dropped instead of closed: nothing of it may go on looking for its database.
     fn drop(&mut self) {
-        self.closing.cancel();
+        self.shared.closing.cancel();
     }
 }
 
@@ -84,64 +100,45 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Opens the store and starts its writer thread. Needs a tokio runtime.
-    ///
-    /// # Errors
-    /// [`OpenError`] when the store cannot be opened.
-    pub async fn open(options: EngineOptions) -> Result<Self, OpenError> {
-        let wakeups = Arc::new(Wakeups::default());
-        let metrics = Arc::new(Metrics::default());
-        let progress = Arc::new(Board::default());
-        let (url, waker, figures) = (options.store.clone(), Arc::clone(&wakeups), Arc::clone(&metrics));
-        let backlog = Arc::new(Backlog::new(options.outgoing.max_waiting));
-        let (board, waiting) = (Arc::clone(&progress), Arc::clone(&backlog));
-        let prepared = options.clone();
-        // Opening reads and may recover a file: not on a runtime thread.
-        let closing = CancellationToken::new();
-        let stop = closing.clone();
-        let opened = tokio::task::spawn_blocking(move || open_store(&url, &prepared, waker, stop, figures, board, waiting));
-        let (store, node) = opened.await??;
-        let (opened, opened_at, streams) = (Instant::now(), options.clock.now(), Streams::default());
-        let waiting = Arc::new(ClientLimit::new(MAX_WAITING, MAX_WAITING_PER_CLIENT));
-        let store: Arc<dyn Store> = Arc::new(store);
-        let store = options.between.as_ref().map_or(Arc::clone(&store), |between| between(store));
+    /// An engine over a store that has been opened. It starts what sends, and what carries out bulk operations.
+    pub(crate) fn over(
+        store: Arc<dyn Store>,
+        database: Option<Arc<dyn Database>>,
+        options: EngineOptions,
+        shared: Shared,
+    ) -> Self {
         let outgoing = Arc::new(Outgoing::new(options.outgoing.clone(), options.test_mode));
+        let Shared { wakeups, metrics, backlog, closing, .. } = shared.clone();
         let sender = Outgoing::IS_PRESENT.then(|| {
             let (wakeups, metrics, outgoing) = (Arc::clone(&wakeups), Arc::clone(&metrics), Arc::clone(&outgoing));
-            let (store, backlog) = (Arc::downgrade(&store), Arc::clone(&backlog));
-            let closing = closing.clone();
+            let (store, closing) = (Arc::downgrade(&store), closing.clone());
             let event_source = Arc::clone(&options.event_source);
             tokio::spawn(sender::run(sender::Parts { store, wakeups, metrics, outgoing, backlog, closing, event_source }))
         });
         let pusher = Outgoing::IS_PRESENT.then(|| {
-            let (wakeups, metrics, outgoing) = (Arc::clone(&wakeups), Arc::clone(&metrics), Arc::clone(&outgoing));
-            let now = Box::new(store_clock(Arc::clone(&options.clock), node.clone()));
+            let (wakeups, outgoing) = (Arc::clone(&wakeups), Arc::clone(&outgoing));
+            let now = Box::new(store_clock(Arc::clone(&options.clock), database.clone()));
             let (store, closing) = (Arc::downgrade(&store), closing.clone());
             tokio::spawn(push::run(push::Parts { store, wakeups, metrics, outgoing, now, closing }))
         });
         let runner = {
-            let now = Box::new(store_clock(Arc::clone(&options.clock), node.clone()));
-            let (store, wakeups, closing) = (Arc::downgrade(&store), Arc::clone(&wakeups), closing.clone());
+            let now = Box::new(store_clock(Arc::clone(&options.clock), database.clone()));
+            let store = Arc::downgrade(&store);
             tokio::spawn(runner::run(runner::Parts { store, wakeups, now, closing }))
         };
-        let senders = Mutex::new(sender.into_iter().chain(pusher).chain([runner]).collect());
         let inner = Inner {
             store,
-            wakeups,
-            metrics,
-            progress,
-            backlog,
-            streams,
-            waiting,
+            shared,
+            streams: Streams::default(),
+            waiting: Arc::new(ClientLimit::new(MAX_WAITING, MAX_WAITING_PER_CLIENT)),
+            opened: Instant::now(),
+            opened_at: options.clock.now(),
             options,
-            node,
-            opened,
-            opened_at,
-            closing,
+            database,
             outgoing,
-            senders,
+            senders: Mutex::new(sender.into_iter().chain(pusher).chain([runner]).collect()),
         };
-        Ok(Self { inner: Arc::new(inner), tenant: None })
+        Self { inner: Arc::new(inner), tenant: None }
     }
 
     /// The store, for tools and tests that go below HTTP.
@@ -164,26 +161,26 @@ impl Engine {
 
     /// Answers waiting fetches with what there is, now and from now on.
     pub(crate) fn stop_waiting(&self) {
-        self.inner.closing.cancel();
+        self.inner.shared.closing.cancel();
     }
 
     /// Resolves when the engine no longer lets requests wait.
     pub(crate) async fn closed(&self) {
-        self.inner.closing.cancelled().await;
+        self.inner.shared.closing.cancelled().await;
     }
 
     /// Registers a caller for the end of a job.
     pub(crate) fn watch_end(&self, job: JobId) -> Ending {
-        self.inner.wakeups.endings.watch(job)
+        self.inner.shared.wakeups.endings.watch(job)
     }
 
     /// Registers a caller for a signal.
     pub(crate) fn watch(&self, signal: &Signal) -> Registration {
-        self.inner.wakeups.register_signal(signal)
+        self.inner.shared.wakeups.register_signal(signal)
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
-        self.inner.closing.is_cancelled()
+        self.inner.shared.closing.is_cancelled()
     }
 
     pub(crate) fn streams(&self) -> &Streams {
@@ -197,12 +194,12 @@ impl Engine {
 
     /// Reports of progress that are not written yet.
     pub(crate) fn progress(&self) -> &Arc<Board> {
-        &self.inner.progress
+        &self.inner.shared.progress
     }
 
     /// Deliveries of webhooks that wait.
     pub(crate) fn backlog(&self) -> &Backlog {
-        &self.inner.backlog
+        &self.inner.shared.backlog
     }
 
     /// The engine for a task that must not keep it open.
@@ -212,7 +209,7 @@ impl Engine {
     }
 
     pub(crate) fn wakeups(&self) -> &Wakeups {
-        &self.inner.wakeups
+        &self.inner.shared.wakeups
     }
 
     /// Sends requests to addresses of clients.
@@ -221,7 +218,7 @@ impl Engine {
     }
 
     pub(crate) fn metrics(&self) -> &Arc<Metrics> {
-        &self.inner.metrics
+        &self.inner.shared.metrics
     }
 
     /// What the engine was opened with.
@@ -231,7 +228,7 @@ impl Engine {
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        store_time(&*self.inner.options.clock, self.inner.node.as_deref())
+        store_time(&*self.inner.options.clock, self.inner.database.as_deref())
     }
 
     pub(crate) fn opened_at(&self) -> Timestamp {
@@ -244,7 +241,7 @@ impl Engine {
 
     /// What distinguishes this store from all others, where applications may reach it too.
     pub(crate) fn store_identity(&self) -> Option<&str> {
-        self.inner.node.as_ref().map(|node| node.identity())
+        self.inner.database.as_ref().map(|database| database.identity())
     }
 
     pub(crate) fn store_name(&self) -> &'static str {
@@ -304,7 +301,7 @@ impl Engine {
     /// # Errors
     /// When rows cannot be read at all, or the engine is closed.
     pub async fn audit(&self) -> Result<Audited, StoreError> {
-        let checks = crate::features::ALL.iter().filter_map(|feature| feature.audit).collect();
+        let checks = self.inner.shared.hooks.iter().filter_map(|feature| feature.audit).collect();
         let refused =
             |refusal: Refusal| refusal.into_error().map_or_else(|fault| fault, |error| StoreError::Failed(error.message));
         self.query(RunAudit(checks)).await.map_err(refused)
@@ -330,7 +327,7 @@ impl Engine {
         let mut full = queue;
         while !patience.is_zero() {
             // Registered before the next try: room that comes in between is not missed.
-            let registration = self.inner.wakeups.register_signal(&Signal::Room(full.clone()));
+            let registration = self.inner.shared.wakeups.register_signal(&Signal::Room(full.clone()));
             refusal = self.execute(Enqueue(jobs.clone())).await;
             match blocked_on(&refusal) {
                 None => return refusal,
@@ -343,7 +340,7 @@ impl Engine {
             tokio::select! {
                 () = registration.woken() => {}
                 () = tokio::time::sleep_until(deadline) => break,
-                () = self.inner.closing.cancelled() => break,
+                () = self.inner.shared.closing.cancelled() => break,
             }
         }
         let job_type = jobs.iter().find(|job| job.queue == full).map(|job| job.job_type.clone()).unwrap_or_default();
@@ -373,16 +370,16 @@ impl Engine {
         // Registered before the first look: a job that arrives in between is not missed.
         let mut picky = !claim.types.is_empty() || claim.handlers.is_some() || self.tenant.is_some();
         let mut registration = match picky {
-            true => self.inner.wakeups.register_picky(&claim.queues),
-            false => self.inner.wakeups.register(&claim.queues, claim.count),
+            true => self.inner.shared.wakeups.register_picky(&claim.queues),
+            false => self.inner.shared.wakeups.register(&claim.queues, claim.count),
         };
-        let quiet = claim.worker.clone().map(|worker| self.inner.wakeups.register_signal(&Signal::Quiet(worker)));
+        let quiet = claim.worker.clone().map(|worker| self.inner.shared.wakeups.register_signal(&Signal::Quiet(worker)));
         let deadline = tokio::time::Instant::now() + wait.min(MAX_WAIT);
         let mut exchanged = self.claim_for_caller(outcomes, &claim).await?;
         while exchanged.jobs.is_empty() {
             if exchanged.is_picky && !picky {
                 // Registered anew, so it looks once more: a job may have come in between.
-                (picky, registration) = (true, self.inner.wakeups.register_picky(&claim.queues));
+                (picky, registration) = (true, self.inner.shared.wakeups.register_picky(&claim.queues));
                 let Exchanged { jobs, retry_at, .. } = self.claim_for_caller(Vec::new(), &claim).await?;
                 (exchanged.jobs, exchanged.retry_at) = (jobs, retry_at);
                 continue;
@@ -399,7 +396,7 @@ impl Engine {
                 () = tokio::time::sleep(pause) => {}
                 () = tokio::time::sleep_until(deadline) => break,
                 () = woken(quiet.as_ref()) => break,
-                () = self.inner.closing.cancelled() => break,
+                () = self.inner.shared.closing.cancelled() => break,
                 error = &mut refused => return without_jobs(exchanged, error),
             }
             let claimed = tokio::select! {
@@ -447,14 +444,14 @@ fn without_jobs(exchanged: Exchanged, error: OjsError) -> Applied<Exchanged> {
 }
 
 /// The time by the clock of the store.
-fn store_time(clock: &dyn Clock, node: Option<&Node>) -> Timestamp {
-    let ahead = node.filter(|_| clock.is_wall()).map_or(0, Node::ahead);
+fn store_time(clock: &dyn Clock, database: Option<&dyn Database>) -> Timestamp {
+    let ahead = database.filter(|_| clock.is_wall()).map_or(0, Database::ahead);
     Timestamp::from_millis(clock.now().as_millis().saturating_add(ahead))
 }
 
 /// The same for a task that outlives no engine.
-fn store_clock(clock: Arc<dyn Clock>, node: Option<Arc<Node>>) -> impl Fn() -> Timestamp + Send + Sync {
-    move || store_time(&*clock, node.as_deref())
+fn store_clock(clock: Arc<dyn Clock>, database: Option<Arc<dyn Database>>) -> impl Fn() -> Timestamp + Send + Sync {
+    move || store_time(&*clock, database.as_deref())
 }
 
 /// Resolves when a registration is called; never without one.

@@ -1,4 +1,5 @@
-//! One folder per feature: its records (rows and their tables), its rules, its routes, its metrics.
+//! One folder per feature: its records (rows and their tables), its rules, its routes, its metrics. The `mod.rs` of the
+//! folder declares what the feature adds to the engine ([`feature::Feature`]); its line in `ALL` registers it.
 pub mod admin;
 pub mod bulk;
 pub mod bulk_operations;
@@ -9,6 +10,7 @@ pub mod dead_letters;
 pub mod errors;
 pub mod explain;
 pub mod fair;
+pub(crate) mod feature;
 pub mod history;
 pub mod idempotency;
 pub mod job_types;
@@ -29,13 +31,16 @@ pub mod versions;
 pub mod webhooks;
 pub mod workflows;
 
-use crate::kernel::hooks::Feature;
+use ojs_model::lazy::Lazy;
+
+use crate::features::feature::Feature;
+use crate::kernel::hooks::Hooks;
 use crate::store::due::{Due, When};
 use crate::store::names::{JobTypeRow, StoredQueue};
 use crate::store::record::{Record, Table};
 use crate::store::rows::WorkerRow;
 
-/// The features that take part in transactions, in the order in which their hooks are called.
+/// All features, in the order in which their hooks are called.
 pub(crate) const ALL: &[Feature] = &[
     // First: schemas are chosen by version, and limits ask in which line a job stands, of a version or of a key.
     versions::FEATURE,
@@ -62,52 +67,23 @@ pub(crate) const ALL: &[Feature] = &[
     push::FEATURE,
     bulk_operations::FEATURE,
     relays::FEATURE,
+    // They take part in no transaction.
+    admin::FEATURE,
+    bulk::FEATURE,
+    cloudevents::FEATURE,
+    explain::FEATURE,
     // Last: before a commit, it turns the events of all others into deliveries.
     webhooks::FEATURE,
 ];
 
+/// The hooks of all features, for the kernel.
+pub(crate) static HOOKS: Lazy<Vec<Hooks>> = Lazy::new(|| ALL.iter().map(|feature| feature.hooks).collect());
+
 /// All declared tables: they are made when a store is opened, and emptied when it is reset.
-pub const TABLES: &[&Table] = &[
-    admin::records::MaintenanceRow::TABLE,
-    bulk_operations::records::OperationRow::TABLE,
-    checkpoints::records::CheckpointRow::TABLE,
-    crons::records::CronRow::TABLE,
-    errors::records::ErrorRow::TABLE,
-    fair::records::FairQueue::TABLE,
-    history::records::CutRow::TABLE,
-    idempotency::records::Remembered::TABLE,
-    limits::records::LimitRow::TABLE,
-    limits::records::StartRow::TABLE,
-    progress::records::ProgressRow::TABLE,
-    pools::records::PoolRow::TABLE,
-    pools::records::PoolQueue::TABLE,
-    pools::records::PoolGate::TABLE,
-    push::records::EndpointRow::TABLE,
-    relays::records::RelayRow::TABLE,
-    schemas::records::SchemaRow::TABLE,
-    schemas::records::SchemaText::TABLE,
-    sessions::records::SessionRow::TABLE,
-    statistics::records::StatRow::TABLE,
-    statistics::types::TypeRow::TABLE,
-    trains::records::CarRow::TABLE,
-    trains::records::DrainRow::TABLE,
-    trains::records::EpochRow::TABLE,
-    trains::records::TrainRow::TABLE,
-    tenants::records::CountRow::TABLE,
-    tenants::records::RateRow::TABLE,
-    tenants::records::TenantRow::TABLE,
-    JobTypeRow::TABLE,
-    StoredQueue::TABLE,
-    versions::records::RouteRow::TABLE,
-    versions::records::TallyRow::TABLE,
-    versions::records::VersionedQueue::TABLE,
-    WorkerRow::TABLE,
-    webhooks::records::DeliveryRow::TABLE,
-    webhooks::records::DropRow::TABLE,
-    webhooks::records::SubscriptionRow::TABLE,
-    workflows::records::StepRow::TABLE,
-    workflows::records::WorkflowRow::TABLE,
-];
+pub static TABLES: Lazy<Vec<&'static Table>> = Lazy::new(|| {
+    let of_features = ALL.iter().flat_map(|feature| feature.tables.iter().copied());
+    [JobTypeRow::TABLE, StoredQueue::TABLE, WorkerRow::TABLE].into_iter().chain(of_features).collect()
+});
 
 /// Workers whose heartbeats have ended.
 const SILENT_WORKERS: Due = Due { table: WorkerRow::TABLE, index: WorkerRow::BEATING, when: When::Silent };
@@ -119,9 +95,22 @@ pub(crate) fn due() -> impl Iterator<Item = &'static Due> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::store::due::statement;
     use crate::store::record::text::Dialect;
+
+    #[test]
+    fn no_table_extension_or_capability_is_declared_twice() {
+        let tables: Vec<String> = TABLES.iter().map(|table| table.name.to_owned()).collect();
+        let extensions = ALL.iter().flat_map(|feature| feature.extensions).map(|extension| extension.urn()).collect();
+        let capabilities = ALL.iter().flat_map(|feature| feature.capabilities).map(|name| (*name).to_owned()).collect();
+        for declared in [tables, extensions, capabilities] {
+            let once: BTreeSet<&String> = declared.iter().collect();
+            assert!(!once.is_empty() && once.len() == declared.len(), "{declared:?}");
+        }
+    }
 
     #[test]
     fn each_declaration_of_due_records_is_one_question() {

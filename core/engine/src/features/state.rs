@@ -1,19 +1,25 @@
-//! What features keep for the length of one transaction, or of one audit.
+//! What features keep: for the length of one transaction or of one audit, until the commit, or as long as the process
+//! runs. Each struct has one member per value, and the kernel carries the structs without looking into them.
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::features::errors::records::ErrorRow;
 use crate::features::fair::known::Known;
+use crate::features::fair::rounds::Rounds;
+use crate::features::job_types::passes::Passes;
 use crate::features::limits::gate::Gates;
-use crate::features::tenants::kept::Kept;
+use crate::features::pools::shares::AllShares;
+use crate::features::progress::board::Board;
+use crate::features::statistics::records::Named;
+use crate::features::tenants::kept::Kept as KeptOfTenants;
 use crate::features::trains::touched::Touched;
-use crate::features::versions::handlers::Handlers;
 use crate::features::versions::records::Attempts;
-use crate::features::webhooks::backlog::Deltas;
+use crate::features::webhooks::backlog::{Backlog, Deltas};
 use crate::features::workflows::ended::Ended;
+use crate::kernel::handlers::Handlers;
 use crate::store::rows::Counts;
 
-/// One member per feature that keeps anything.
+/// What is kept until the end of a transaction.
 #[derive(Debug, Default)]
 pub struct State {
     /// Dead letters more or fewer, by number of the queue.
@@ -27,12 +33,44 @@ pub struct State {
     /// Attempts of versions that are watched.
     pub(crate) attempts: Attempts,
     pub(crate) trains: Touched,
-    pub(crate) tenants: Kept,
+    pub(crate) tenants: KeptOfTenants,
     pub(crate) webhooks: Deltas,
     pub(crate) workflows: Ended,
 }
 
-/// The same for an audit: what a feature has counted while the jobs went by.
+/// What the writers of a process share, for as long as it runs.
+#[derive(Debug, Default, Clone)]
+pub struct Kept {
+    /// How far claims that name job types have searched.
+    pub(crate) passes: Arc<Mutex<Passes>>,
+    /// Reports of progress that this process has not written yet.
+    pub(crate) progress: Arc<Board>,
+    /// Which key is next in each shared queue.
+    pub(crate) rounds: Arc<Mutex<Rounds>>,
+    /// How many jobs each queue of a pool has handed out.
+    pub(crate) shares: Arc<Mutex<AllShares>>,
+    /// Number of webhook deliveries that wait.
+    pub(crate) backlog: Arc<Backlog>,
+}
+
+/// What a finished transaction has for the writer, which takes it when the commit has succeeded.
+#[derive(Debug, Default, Clone)]
+pub struct HandedOver {
+    /// What happened to jobs.
+    pub(crate) facts: Vec<Named>,
+    /// Attempts that failed.
+    pub(crate) failures: Vec<ErrorRow>,
+    /// How often a key was found full.
+    pub(crate) exceeded: u64,
+    /// How often only the guaranteed share of a pool served a queue.
+    pub(crate) starved: u64,
+    /// How long jobs waited before they were first in their trains, in milliseconds.
+    pub(crate) train_waits: Vec<i64>,
+    /// Changes of the backlog of webhooks.
+    pub(crate) deltas: Deltas,
+}
+
+/// What is kept until the end of an audit: what a feature has counted while the jobs went by.
 #[derive(Debug, Default)]
 pub struct AuditState {
     /// Dead letters that were seen.

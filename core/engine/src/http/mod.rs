@@ -28,6 +28,7 @@ mod permission;
 pub(crate) mod queues;
 pub(crate) mod reply;
 pub(crate) mod request;
+pub(crate) mod route;
 pub(crate) mod router;
 pub(crate) mod routes;
 pub(crate) mod server;

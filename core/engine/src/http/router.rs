@@ -19,7 +19,8 @@ use crate::http::header::{OJS_VERSION, TRACEPARENT};
 use crate::http::hosts::Hosts;
 use crate::http::reply::{Failure, Json, finish};
 use crate::http::request::Incoming;
-use crate::http::routes::{self, Route};
+use crate::http::route::Route;
+use crate::http::routes;
 use crate::http::tenancy::of_caller;
 use crate::http::{dialects, health, manifest, metrics};
 use crate::kernel::command::Reset;
@@ -49,16 +50,16 @@ pub fn router(engine: Engine, access: Option<Arc<Access>>, hosts: Option<Arc<Hos
         None => route,
     };
     let mut all = Router::new();
-    for Route { method, path, needs, handler } in routes::table() {
-        let handler = of_caller(&engine, &method, path, handler);
+    for Route { path, needs, is_of_tenants, handler, .. } in routes::table() {
+        let handler = of_caller(&engine, is_of_tenants, handler);
         let handler = if needs == Permission::Open { open(handler, path) } else { handler };
         all = all.route(&format!("{V1}{path}"), guarded(handler, gate.as_ref(), needs));
     }
     if engine.options().test_mode {
-        let reset = of_caller(&engine, &Method::POST, "/admin/reset", post(reset));
+        let reset = of_caller(&engine, false, post(reset));
         all = all.route(&format!("{V1}/admin/reset"), guarded(reset, gate.as_ref(), Permission::Administer));
     }
-    let metrics = of_caller(&engine, &Method::GET, "/metrics", get(metrics::metrics));
+    let metrics = of_caller(&engine, false, get(metrics::metrics));
     let all = all
         .route("/ojs/manifest", open(get(manifest::manifest), "/ojs/manifest"))
         // The SDK for Java asks for it so, and its HTTP client does not resolve the path.

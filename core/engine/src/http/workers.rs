@@ -15,11 +15,11 @@ use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
 use crate::features::push::delivery::lease_of;
-use crate::features::versions::handlers::Handlers;
 use crate::http::call::Call;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::job_id;
 use crate::kernel::command::{Beat, Claim, Exchanged, Finished, Heartbeat, Outcome, OutcomeReport};
+use crate::kernel::handlers::Handlers;
 use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::render;
 use crate::store::rows::WorkerPhase;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use ojs_model::Timestamp;
 
 use crate::error::StoreError;
-use crate::features::versions::handlers::Handlers;
+use crate::kernel::handlers::Handlers;
 use crate::kernel::job::{Body, JobRow, JobView};
 use crate::store::tables::Tables;
 

@@ -1,20 +1,14 @@
 //! Numbers that only grow, and what a finished transaction passes to the writer.
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ojs_model::Timestamp;
 
 use crate::error::StoreError;
-use crate::features::errors::records::ErrorRow;
-use crate::features::fair::rounds::Rounds;
-use crate::features::job_types::passes::Passes;
-use crate::features::pools::shares::AllShares;
-use crate::features::progress::board::Board;
-use crate::features::statistics::records::Named;
-use crate::features::webhooks::backlog::{Backlog, Deltas};
+use crate::features::state::{HandedOver, Kept};
 use crate::kernel::aside::Aside;
-use crate::kernel::hooks::Feature;
+use crate::kernel::hooks::Hooks;
 use crate::kernel::job::TICKETS_PER_MILLI;
 use crate::kernel::part::Refused;
 use crate::kernel::{event, lease};
@@ -24,35 +18,17 @@ use crate::store::tables::Tables;
 #[derive(Debug, Default, Clone)]
 pub struct Counters {
     /// What takes part in transactions beside the kernel.
-    pub(crate) features: &'static [Feature],
+    pub(crate) features: &'static [Hooks],
     pub(crate) leases: std::ops::Range<i64>,
     /// Shared by the writers of a process, so that tickets are in the order of arrival.
     pub(crate) last_ticket: Arc<AtomicI64>,
     /// When the next scheduled or retried job is due, as far as this process knows; 0 when it knows of none.
     pub(crate) due_at: Arc<AtomicI64>,
-    /// How far claims that name job types have searched.
-    pub(crate) passes: Arc<Mutex<Passes>>,
-    /// Reports of progress that this process has not written yet.
-    pub(crate) progress: Arc<Board>,
-    /// Which key is next in each shared queue.
-    pub(crate) rounds: Arc<Mutex<Rounds>>,
-    /// How many jobs each queue of a pool has handed out.
-    pub(crate) shares: Arc<Mutex<AllShares>>,
-    /// Number of webhook deliveries that wait.
-    pub(crate) backlog: Arc<Backlog>,
-    /// Changes of the backlog by the transaction that has just finished.
-    pub(crate) deltas: Deltas,
-    /// Facts of the transaction that has just finished: the writer takes them when the commit has succeeded.
-    pub facts: Vec<Named>,
-    /// Attempts that failed in it.
-    pub(crate) failures: Vec<ErrorRow>,
-    /// How often that transaction found a key full.
-    pub exceeded: u64,
-    /// How often only the guaranteed share of a pool served a queue.
-    pub starved: u64,
-    /// How long jobs waited before they were first in their trains, in milliseconds.
-    pub train_waits: Vec<i64>,
-    /// The events of that transaction, if they are to be logged.
+    /// What features keep for as long as the process runs.
+    pub(crate) kept: Kept,
+    /// What features of the transaction that has just finished have for the writer, which takes it after the commit.
+    pub(crate) handed_over: HandedOver,
+    /// The events of the transaction that has just finished, if they are to be logged.
     pub emitted: Vec<event::Event>,
     /// Whether that transaction has removed everything.
     pub emptied: bool,
@@ -67,7 +43,7 @@ pub struct Counters {
 impl Counters {
     /// Counters for transactions with these features.
     #[must_use]
-    pub fn with(features: &'static [Feature]) -> Self {
+    pub fn with(features: &'static [Hooks]) -> Self {
         Self { features, ..Self::default() }
     }
 
@@ -84,12 +60,8 @@ impl Counters {
 
     /// Forgets what a transaction that was not committed has left here.
     pub fn forget(&mut self) {
-        self.facts.clear();
-        self.failures.clear();
+        self.handed_over = HandedOver::default();
         self.emitted.clear();
-        self.train_waits.clear();
-        self.deltas.clear();
-        (self.exceeded, self.starved) = (0, 0);
         self.emptied = false;
     }
 

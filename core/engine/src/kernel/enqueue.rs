@@ -9,11 +9,11 @@ use ojs_model::{ErrorCode, JobState, NewJob, OjsError, Timestamp, UniquePolicy};
 use serde_json::json;
 
 use crate::error::{Applied, StoreError};
-use crate::features::queue_config::records::Rate;
 use crate::kernel::admission::Admission;
 use crate::kernel::hooks::call;
 use crate::kernel::job::{JobRow, JobView, flag};
 use crate::kernel::placed::Placed;
+use crate::kernel::rate::Rate;
 use crate::kernel::transaction::Transaction;
 use crate::store::rows::{QueuePhase, fresh_body, fresh_row};
 use crate::store::wanted::Wanted;

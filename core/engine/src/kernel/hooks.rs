@@ -18,7 +18,6 @@ use crate::kernel::job::{Body, JobRow, JobView};
 use crate::kernel::placed::Placed;
 use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
-use crate::store::due::Due;
 use crate::store::rows::{QueueRow, WorkerRow};
 use crate::store::tables::Tables;
 
@@ -71,9 +70,7 @@ pub type MayClaim = fn(&mut Transaction<'_>, &JobRow) -> Result<bool, StoreError
 
 /// The hooks of one feature.
 #[derive(Debug, Clone, Copy)]
-pub struct Feature {
-    /// Its records that time makes due: a sweep is made when there are any.
-    pub due: &'static [Due],
+pub struct Hooks {
     /// Jobs are to be stored: refuses all of them, or notes what storing them needs. Nothing has been changed yet.
     pub admit: Option<Admit>,
     /// A job that no request has enqueued is about to be stored or changed: a step of a workflow, a cron run, a row
@@ -96,6 +93,9 @@ pub struct Feature {
     pub on_late_outcome: Option<OnLateOutcome>,
     /// A heartbeat was accepted: gets the worker's row before it and the jobs that it names.
     pub on_heartbeat: Option<OnHeartbeat>,
+    /// Whether the worker with this id stands for many processes. Silence of one of them says nothing about the others,
+    /// so the heartbeats of such a worker are not noted.
+    pub is_many: Option<fn(&str) -> bool>,
     /// A worker, given by its number, counts as dead and holds no job any more.
     pub on_worker_death: Option<fn(&mut Transaction<'_>, i64) -> Hooked>,
     /// Repairs contradictions between records after a place, one slice; called at the start and every minute.
@@ -179,10 +179,9 @@ pub struct Sweep {
     pub run: fn(&mut Transaction<'_>) -> Applied<()>,
 }
 
-impl Feature {
+impl Hooks {
     /// A feature without hooks.
     pub const NONE: Self = Self {
-        due: &[],
         admit: None,
         judge: None,
         complete: None,
@@ -191,6 +190,7 @@ impl Feature {
         on_replay: None,
         on_late_outcome: None,
         on_heartbeat: None,
+        is_many: None,
         on_worker_death: None,
         repair: None,
         on_stored: None,
@@ -252,7 +252,7 @@ mod tests {
 
     /// A job that has completed with a result, that result as it was kept, and the number of figures, in a store in
     /// which these features take part.
-    fn completed(features: &'static [Feature]) -> (JobRow, String, usize) {
+    fn completed(features: &'static [Hooks]) -> (JobRow, String, usize) {
         let (mut tables, mut counters) = (MemoryTables::default(), Counters::with(features));
         counters.reserve(&mut tables).unwrap();
         let now = Timestamp::from_millis(1_767_225_600_000);
@@ -267,14 +267,14 @@ mod tests {
         transaction.finish().unwrap();
         let row = tables.row(job.id).unwrap().unwrap();
         let result = tables.history(row.seq).unwrap().result;
-        (row, result, counters.facts.len())
+        (row, result, counters.handed_over.facts.len())
     }
 
     #[test]
     fn features_decide_what_is_kept_of_a_completed_job_and_the_kernel_works_without_them() {
         let (row, result, figures) = completed(&[]);
         assert_eq!((row.state, row.has(flag::RESULT), result.as_str(), figures), (JobState::Completed, false, "", 0));
-        let (row, result, figures) = completed(crate::features::ALL);
+        let (row, result, figures) = completed(&crate::features::HOOKS);
         assert_eq!((row.state, row.has(flag::RESULT), result.as_str(), figures), (JobState::Completed, true, "[1]", 1));
     }
 }

@@ -8,7 +8,6 @@ use ojs_model::state::Trigger;
 use ojs_model::{ErrorCode, JobError, JobState, Timestamp};
 
 use crate::error::{Applied, StoreError};
-use crate::features::queue_config::records::QueueConfig;
 use crate::kernel::aside::{SLICE, Subject};
 use crate::kernel::hooks::{Walk, call};
 use crate::kernel::job::{JobRow, flag};
@@ -210,18 +209,13 @@ impl Transaction<'_> {
             if !self.takes(&row) {
                 continue;
             }
-            let own = |kept: fn(&QueueConfig) -> Option<u64>| {
-                settings.as_ref().and_then(|settings| kept(&settings.config)).map(Duration::from_millis)
-            };
-            let limit = before(match row.state {
-                JobState::Discarded if row.has(flag::DEAD) => match own(|c| c.dead_letter_ttl_ms) {
-                    Some(period) => period,
-                    // Jobs of other queues have a sweep of their own.
-                    None => continue,
-                },
-                JobState::Discarded => own(|c| c.keep_discarded_ms).unwrap_or(keep.discarded),
-                JobState::Cancelled => own(|c| c.keep_cancelled_ms).unwrap_or(keep.finished),
-                _ => own(|c| c.keep_completed_ms).unwrap_or(keep.finished),
+            let own = settings.as_ref().and_then(|settings| settings.config.keeps_ms(&row)).map(Duration::from_millis);
+            let limit = before(match (own, row.state) {
+                (Some(period), _) => period,
+                // Dead letters of other queues have a sweep of their own.
+                (None, JobState::Discarded) if row.has(flag::DEAD) => continue,
+                (None, JobState::Discarded) => keep.discarded,
+                (None, _) => keep.finished,
             });
             if row.finished_at < limit && row.has(flag::DEAD) {
                 self.forget_dead(&row, "dead_letter.pruned", "\"reason\":\"max_age\"")?;

@@ -10,17 +10,15 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::{Applied, StoreError};
-use crate::features::admin::records as admin;
-use crate::features::admin::records::STALE_AFTER_MS;
-use crate::features::push::records::is_worker_of_endpoint;
-use crate::features::versions::handlers;
 use crate::kernel::command::{Beat, Claim, Exchanged, Finished, Heartbeat, Outcome, OutcomeReport};
+use crate::kernel::handlers;
 use crate::kernel::hooks::call;
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::lease;
 use crate::kernel::part::Part;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::wake::Signal;
+use crate::kernel::worker::{STALE_AFTER_MS, key_of, with_key};
 use crate::spans::step;
 use crate::store::rows::{Directive, WorkerPhase, WorkerRow};
 
@@ -266,8 +264,7 @@ impl Transaction<'_> {
         let mut worker = self.tables.worker(&beat.worker)?;
         self.check_key(&worker, beat.key.as_deref())?;
         let known = worker.clone();
-        // The jobs of a push endpoint run in many functions: silence of one of them says nothing about the others.
-        let is_endpoint = is_worker_of_endpoint(&beat.worker);
+        let is_many = self.counters.features.iter().filter_map(|feature| feature.is_many).any(|is_many| is_many(&beat.worker));
         if worker.beat_at == 0 {
             worker.first_at = self.now.as_millis();
         }
@@ -275,9 +272,9 @@ impl Transaction<'_> {
             worker.info = handlers::carried(&worker.info, info).map_or_else(|| info.clone(), Into::into);
         }
         if let Some(key) = &beat.key {
-            worker.info = admin::with_key(&worker.info, key)?;
+            worker.info = with_key(&worker.info, key)?;
         }
-        if !is_endpoint {
+        if !is_many {
             worker.beat_at = self.now.as_millis();
         }
         if worker.phase.is_leaving() && beat.phase == WorkerPhase::Running {
@@ -301,7 +298,7 @@ impl Transaction<'_> {
             directive = self.test_directive(worker.num)?.unwrap_or(directive);
         }
         call!(self, on_heartbeat, &known, &beat.jobs);
-        if !is_endpoint {
+        if !is_many {
             self.emit_beat(&known, beat, extended.len());
         }
         Ok(Beat { extended, cancelled, directive })
@@ -332,7 +329,7 @@ impl Transaction<'_> {
     fn check_key(&self, worker: &WorkerRow, key: Option<&str>) -> Applied<()> {
         let Some(key) = key.filter(|_| worker.beat_at > 0) else { return Ok(()) };
         let alive = !worker.phase.is_leaving() && self.now.as_millis().saturating_sub(worker.beat_at) < STALE_AFTER_MS;
-        if !alive || admin::key_of(&worker.info)?.is_none_or(|owner| owner == key) {
+        if !alive || key_of(&worker.info)?.is_none_or(|owner| owner == key) {
             return Ok(());
         }
         let message = format!("The worker id '{}' is in use under another key.", worker.id);

@@ -25,15 +25,16 @@ use crate::features::bulk::metrics::BulkFigures;
 
 use crate::features::admin::records::Gauges;
 use crate::features::errors::pending::Pending;
-use crate::features::limits::records::LimitView;
 use crate::features::progress::metrics::ProgressFigures;
 use crate::features::push::metrics::PushFigures;
+use crate::features::state::HandedOver;
 use crate::features::statistics::records::{Facts, Minutes, Named, StatFilter, StatRow};
 use crate::features::statistics::types::MAX_TYPES;
+use crate::features::webhooks::backlog::Deltas;
 use crate::features::webhooks::metrics::WebhookFigures;
 use crate::metrics::figures::{Histogram, REQUEST};
-pub use crate::metrics::scrape::Extensions;
-use crate::metrics::scrape::{Scrape, fold_queues};
+use crate::metrics::scrape::Scrape;
+pub(crate) use crate::metrics::scrape::{Lines, fold_queues};
 
 /// Pairs of queue and type that have lines of their own: about 50 lines each.
 pub(crate) const MAX_SERIES: usize = 1_000;
@@ -162,6 +163,17 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Metrics {
+    /// A transaction was committed that features have added this to. Returns what concerns the backlog of webhooks.
+    pub(crate) fn handed_over(&self, now: Timestamp, handed_over: HandedOver) -> Deltas {
+        let HandedOver { facts, failures, exceeded, starved, train_waits, deltas } = handed_over;
+        self.happened(now, facts);
+        self.errors.add(failures);
+        self.exceeded(exceeded);
+        self.starved(starved);
+        self.departed(&train_waits);
+        deltas
+    }
+
     /// What a committed transaction did to jobs.
     pub fn happened(&self, now: Timestamp, facts: Vec<Named>) {
         if facts.is_empty() {
@@ -302,19 +314,23 @@ impl Metrics {
         out
     }
 
-    /// Everything in the text format of OpenMetrics, with the first keys that have limits.
+    /// The times that started jobs had waited, by name of the queue.
+    pub(crate) fn waits(&self) -> HashMap<String, Histogram> {
+        let mut waits: HashMap<String, Histogram> = HashMap::new();
+        for ((queue, _), series) in lock(&self.jobs).iter() {
+            waits.entry(queue.to_string()).or_insert_with(|| Histogram::new(QUEUE_TIME)).merge(&series.waited);
+        }
+        waits
+    }
+
+    /// Everything in the text format of OpenMetrics: these gauges, the number of open event streams, and the lines of
+    /// features.
     ///
     /// # Errors
     /// None in practice: it is written to memory.
-    pub fn encode(
-        self: &Arc<Self>,
-        mut gauges: Gauges,
-        limits: Vec<LimitView>,
-        counted: Extensions,
-    ) -> Result<String, fmt::Error> {
-        fold_queues(&mut gauges);
+    pub(crate) fn encode(self: &Arc<Self>, gauges: Arc<Gauges>, streams: usize, lines: Vec<Lines>) -> Result<String, fmt::Error> {
         let mut registry = Registry::default();
-        registry.register_collector(Box::new(Scrape { metrics: Arc::clone(self), gauges, limits, counted }));
+        registry.register_collector(Box::new(Scrape { metrics: Arc::clone(self), gauges, streams, lines }));
         let mut out = String::new();
         text::encode(&mut out, &registry)?;
         Ok(self.with_exemplars(out))
@@ -353,7 +369,7 @@ mod tests {
     }
 
     fn scrape(metrics: &Arc<Metrics>) -> String {
-        as_plain_text(&metrics.encode(Gauges::default(), Vec::new(), Extensions::default()).unwrap())
+        as_plain_text(&metrics.encode(Arc::default(), 0, Vec::new()).unwrap())
     }
 
     #[test]
@@ -389,23 +405,11 @@ mod tests {
         let (queue, took) = ("q".into(), Duration::from_millis(3));
         metrics.enqueued(&queue, took, Some("4bf92f3577b34da6a3ce929d0e0e4736".to_owned()));
         metrics.enqueued(&queue, took, None);
-        let text = metrics.encode(Gauges::default(), Vec::new(), Extensions::default()).unwrap();
+        let text = metrics.encode(Arc::default(), 0, Vec::new()).unwrap();
         let line = text.lines().find(|line| line.contains("trace_id")).unwrap();
         let start = r#"ojs_job_enqueue_duration_seconds_bucket{le="0.005",queue="q"} 2 # {trace_id="4bf92f3577b34da6a3ce929d0e0e4736"} 0.003"#;
         assert!(line.starts_with(start), "{line}");
         assert!(!as_plain_text(&text).contains("trace_id"));
-    }
-
-    #[test]
-    fn the_table_has_each_metric_with_its_kind_and_no_other() {
-        let text = Arc::new(Metrics::default()).encode(Gauges::default(), Vec::new(), Extensions::default()).unwrap();
-        let served: BTreeMap<&str, &str> =
-            text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
-        let listed: BTreeMap<&str, &str> = table::METRICS.iter().map(|metric| (metric.name, metric.kind.as_str())).collect();
-        let excepted = table::WITHOUT_PANEL.iter().map(|(name, _)| (*name, served.get(name).copied().unwrap_or("none")));
-        let expected: BTreeMap<&str, &str> = listed.clone().into_iter().chain(excepted).collect();
-        assert_eq!(served, expected, "each has a panel, or an exception with its reason");
-        assert_eq!(listed.len(), table::METRICS.len(), "no name twice");
     }
 
     #[test]
@@ -437,8 +441,9 @@ mod tests {
         };
         let queues: Vec<_> = (1..=100_000).map(queue).collect();
         let all: i64 = queues.iter().map(|(_, counts)| counts.iter().sum::<i64>()).sum();
-        let gauges = Gauges { queues, busy: (1..=100_000).map(|n| (n, 1)).collect(), ..Gauges::default() };
-        let text = as_plain_text(&metrics.encode(gauges, Vec::new(), Extensions::default()).unwrap());
+        let mut gauges = Gauges { queues, busy: (1..=100_000).map(|n| (n, 1)).collect(), ..Gauges::default() };
+        fold_queues(&mut gauges);
+        let text = as_plain_text(&metrics.encode(Arc::new(gauges), 0, Vec::new()).unwrap());
         let lines = |start: &str| text.lines().filter(|line| line.starts_with(start)).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(lines("ojs_queue_depth{").len(), 8 * (MAX_QUEUES + 1));
         assert_eq!(lines("ojs_workers_busy{").len(), MAX_QUEUES + 1);

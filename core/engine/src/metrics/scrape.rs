@@ -10,9 +10,8 @@ use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
 use crate::features::admin::records::Gauges;
-use crate::features::limits::records::LimitView;
-use crate::metrics::figures::{Histogram, family, write};
-use crate::metrics::{MAX_QUEUES, Metrics, OTHER, OTHER_NUM, QUEUE_TIME, Series, lock};
+use crate::metrics::figures::{family, write};
+use crate::metrics::{MAX_QUEUES, Metrics, OTHER, OTHER_NUM, Series, lock};
 use crate::store::rows::{Counts, QueueRow};
 
 /// Keeps the queues with the most jobs that wait or run, by name; what the others hold is shown as one queue.
@@ -41,48 +40,40 @@ pub(crate) fn fold_queues(gauges: &mut Gauges) {
     }
 }
 
-/// How many records of extensions a store has.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Extensions {
-    /// Trains, trains that are held, and jobs in trains.
-    pub trains: [usize; 3],
-    /// Subscriptions of webhooks.
-    pub subscriptions: usize,
-    /// Events that this process has dropped for subscriptions.
-    pub dropped: u64,
-    /// Event streams that are open on this node.
-    pub streams: usize,
+/// Writes the figures of one feature.
+pub(crate) struct Lines(Box<dyn Fn(&mut DescriptorEncoder<'_>) -> fmt::Result + Send + Sync>);
+
+impl Lines {
+    pub(crate) fn new(write: impl Fn(&mut DescriptorEncoder<'_>) -> fmt::Result + Send + Sync + 'static) -> Self {
+        Self(Box::new(write))
+    }
+}
+
+impl fmt::Debug for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lines").finish_non_exhaustive()
+    }
 }
 
 /// One look at everything.
 #[derive(Debug)]
 pub(crate) struct Scrape {
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) gauges: Gauges,
-    pub(crate) limits: Vec<LimitView>,
-    pub(crate) counted: Extensions,
+    pub(crate) gauges: Arc<Gauges>,
+    /// Event streams that are open on this node.
+    pub(crate) streams: usize,
+    /// Figures of features.
+    pub(crate) lines: Vec<Lines>,
 }
 
 impl Collector for Scrape {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         self.jobs(&mut encoder)?;
         self.gauges(&mut encoder)?;
-        crate::features::limits::metrics::write(
-            &mut encoder,
-            &self.gauges.queues,
-            &self.limits,
-            self.metrics.exceeded.load(Ordering::Relaxed),
-        )?;
-        crate::features::trains::metrics::write(&mut encoder, self.counted.trains, &lock(&self.metrics.train_waits))?;
-        crate::features::tenants::metrics::write(&mut encoder, &self.gauges.tenants)?;
-        self.pools(&mut encoder)?;
         self.store(&mut encoder)?;
         self.requests(&mut encoder)?;
         super::process::write(&mut encoder)?;
-        lock(&self.metrics.progress).write(&mut encoder, self.gauges.now, self.gauges.stalled)?;
-        lock(&self.metrics.bulk).write(&mut encoder)?;
-        lock(&self.metrics.push).write(&mut encoder)?;
-        lock(&self.metrics.webhooks).write(&mut encoder, self.counted.subscriptions, self.counted.dropped)
+        self.lines.iter().try_for_each(|Lines(write)| write(&mut encoder))
     }
 }
 
@@ -150,25 +141,13 @@ impl Scrape {
             ("ojs_workers_active", "Workers that are known and not stale", gauges.workers.saturating_sub(gauges.stale) as f64),
             ("ojs_workers_stale", "Workers whose heartbeats have stopped", gauges.stale as f64),
             ("ojs_dead_letter_total", "Dead letters", gauges.dead as f64),
-            ("ojs_event_streams", "Event streams that are open on this node", self.counted.streams as f64),
+            ("ojs_event_streams", "Event streams that are open on this node", self.streams as f64),
             ("ojs_sweeper_lag_seconds", "How late time-driven work was done last", lag),
         ];
         for (name, help, value) in plain {
             encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)?;
         }
         Ok(())
-    }
-
-    /// What the queues of pools have handed out here is what was started of their jobs.
-    fn pools(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let mut waits: HashMap<String, Histogram> = HashMap::new();
-        if !self.gauges.pools.is_empty() {
-            for ((queue, _), series) in lock(&self.metrics.jobs).iter() {
-                waits.entry(queue.to_string()).or_insert_with(|| Histogram::new(QUEUE_TIME)).merge(&series.waited);
-            }
-        }
-        let starved = self.metrics.starved.load(Ordering::Relaxed);
-        crate::features::pools::metrics::write(encoder, &self.gauges, &waits, starved)
     }
 
     pub(crate) fn store(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {

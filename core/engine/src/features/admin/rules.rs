@@ -3,7 +3,7 @@ use ojs_model::{ErrorCode, JobError, JobState, OjsError, Timestamp};
 
 use crate::error::{Applied, StoreError};
 use crate::features::admin::filter::Search;
-use crate::features::admin::records::{Gauges, JobPage, JobStep, MAX_COUNTED, Maintenance, STALE_AFTER_MS};
+use crate::features::admin::records::{Gauges, JobPage, JobStep, MAX_COUNTED, Maintenance};
 use crate::features::progress::records::ProgressTables as _;
 use crate::features::queue_config::commands::counted;
 use crate::features::statistics::records::{HOUR, KEEP_HOURS, KEEP_MINUTES, MINUTE, StatFilter, StatRow, sum_up};
@@ -11,6 +11,7 @@ use crate::features::tenants::commands::figures;
 use crate::kernel::job::JobRow;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view;
+use crate::kernel::worker::STALE_AFTER_MS;
 use crate::store::listing::{LOOK, ListPlace};
 use crate::store::rows::{Counts, JobFilter, JobSort, WorkerRow};
 use crate::store::tables::Tables;

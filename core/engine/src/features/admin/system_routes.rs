@@ -91,7 +91,7 @@ pub async fn config(State(engine): State<Engine>) -> Result<Json, Failure> {
     let body = json!({
         "version": env!("CARGO_PKG_VERSION"), "backend": {"type": engine.store_name()},
         "test_mode": options.test_mode,
-        "worker": {"timeout_seconds": options.worker_timeout.as_secs(), "stale_after_seconds": crate::features::admin::records::STALE_AFTER_MS / 1000},
+        "worker": {"timeout_seconds": options.worker_timeout.as_secs(), "stale_after_seconds": crate::kernel::worker::STALE_AFTER_MS / 1000},
         "retention": {
             "completed_seconds": retention.finished.as_secs(), "cancelled_seconds": retention.finished.as_secs(),
             "discarded_seconds": retention.discarded.as_secs(),

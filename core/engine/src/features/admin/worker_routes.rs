@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
 use crate::features::admin::commands::{Direct, DropWorker, ListWorkers};
-use crate::features::admin::records::STALE_AFTER_MS;
 use crate::http::operator::Paging;
 use crate::http::page::stamp;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
+use crate::kernel::worker::STALE_AFTER_MS;
 use crate::store::rows::{Directive, WorkerRow};
 
 type Held = (WorkerRow, usize);

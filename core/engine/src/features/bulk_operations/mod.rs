@@ -16,8 +16,27 @@ pub(crate) mod runner;
 pub(crate) mod slices;
 pub(crate) mod survey;
 
-use crate::kernel::hooks::Feature;
+use crate::features::feature::Feature;
+use crate::http::route::Route;
+use crate::kernel::hooks::Hooks;
+use crate::store::record::Record as _;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature =
+    Feature { tables: &[records::OperationRow::TABLE], hooks: HOOKS, routes: table, ..Feature::NONE };
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature =
-    Feature { prune: Some(|transaction, _| transaction.prune_operations()), audit: Some(audit::CHECKS), ..Feature::NONE };
+const HOOKS: Hooks =
+    Hooks { prune: Some(|transaction, _| transaction.prune_operations()), audit: Some(audit::CHECKS), ..Hooks::NONE };
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![
+        Route::get("/admin/bulk", routes::list).of_tenants(),
+        Route::post("/admin/bulk", routes::create).of_tenants(),
+        Route::get("/admin/bulk/{id}", routes::get).of_tenants(),
+        Route::post("/admin/bulk/{id}/pause", routes::pause).of_tenants(),
+        Route::post("/admin/bulk/{id}/resume", routes::resume).of_tenants(),
+        Route::post("/admin/bulk/{id}/cancel", routes::cancel).of_tenants(),
+    ]
+}

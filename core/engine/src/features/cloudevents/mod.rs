@@ -6,3 +6,14 @@ mod commands;
 mod data;
 pub(crate) mod routes;
 mod trigger;
+
+use crate::features::feature::Feature;
+use crate::http::route::Route;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature = Feature { routes: table, ..Feature::NONE };
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![Route::post("/jobs", routes::enqueue).of_tenants()]
+}

@@ -184,7 +184,7 @@ impl Transaction<'_> {
 
     fn emit_skipped(&mut self, row: &CronRow, reason: &str, existing: Option<JobId>) -> Result<(), StoreError> {
         let mut extra = self.cron_extra(row);
-        json::push_text(&mut extra, "job_type", &job_type_of(&row.template));
+        json::push_text(&mut extra, "job_type", &job_type_of(&row.template).unwrap_or_default());
         json::push_text(&mut extra, "reason", reason);
         if let Some(id) = existing {
             json::push_text(&mut extra, "existing_job_id", &id.to_string());

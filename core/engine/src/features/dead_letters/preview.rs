@@ -130,7 +130,7 @@ impl Looker {
         let job = JobView { row, body, history, queue, worker: None, train: None, delivered: String::new() };
         let shared = self.shared(tables, &job)?;
         let mut found = Forecast { job, at: self.at, taken: &mut self.taken, reasons: shared };
-        for foresee in crate::features::ALL.iter().filter_map(|feature| feature.foresee) {
+        for foresee in crate::features::HOOKS.iter().filter_map(|feature| feature.foresee) {
             foresee(tables, &mut found)?;
         }
         unique(tables, &mut found)?;

@@ -11,13 +11,19 @@ pub mod records;
 pub(crate) mod routes;
 mod rules;
 
-use crate::kernel::hooks::Feature;
+use crate::features::feature::Feature;
+use crate::http::route::Route;
+use crate::kernel::hooks::Hooks;
+use crate::store::record::Record as _;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature = Feature { tables: &[records::ErrorRow::TABLE], hooks: HOOKS, routes: table, ..Feature::NONE };
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature = Feature {
+const HOOKS: Hooks = Hooks {
     on_error: Some(|transaction, row, error| transaction.note_error(row, error)),
     on_written: Some(|transaction| {
-        transaction.counters.failures = std::mem::take(&mut transaction.features.errors);
+        transaction.counters.handed_over.failures = std::mem::take(&mut transaction.features.errors);
         Ok(())
     }),
     prune: Some(|transaction, _| {
@@ -25,5 +31,13 @@ pub(crate) const FEATURE: Feature = Feature {
         Ok(transaction.tables.prune_errors(now)?)
     }),
     audit: Some(audit::CHECKS),
-    ..Feature::NONE
+    ..Hooks::NONE
 };
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![
+        Route::get("/admin/errors", routes::list).of_tenants(),
+        Route::get("/admin/errors/{fingerprint}", routes::get).of_tenants(),
+    ]
+}

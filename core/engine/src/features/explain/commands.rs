@@ -37,7 +37,7 @@ impl Query for ExplainJob {
 /// All reasons but the place in line.
 pub(crate) fn obstacles(tables: &mut dyn Tables, row: &JobRow, found: &mut Explanation) -> Result<(), StoreError> {
     state::explain(tables, row, found)?;
-    for explain in crate::features::ALL.iter().filter_map(|feature| feature.explain) {
+    for explain in crate::features::HOOKS.iter().filter_map(|feature| feature.explain) {
         explain(tables, row, found)?;
     }
     workers::explain(tables, row, found)

@@ -6,3 +6,14 @@ mod line;
 pub(crate) mod routes;
 mod state;
 mod workers;
+
+use crate::features::feature::Feature;
+use crate::http::route::Route;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature = Feature { routes: table, ..Feature::NONE };
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![Route::get("/jobs/{id}/explain", routes::explain).of_tenants()]
+}

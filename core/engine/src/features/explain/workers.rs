@@ -2,10 +2,10 @@
 use serde_json::Value;
 
 use crate::error::StoreError;
-use crate::features::admin::records::STALE_AFTER_MS;
 use crate::features::versions::answer::declares;
 use crate::kernel::explanation::{Explanation, Reason};
 use crate::kernel::job::JobRow;
+use crate::kernel::worker::STALE_AFTER_MS;
 use crate::store::rows::{Directive, WorkerPhase, WorkerRow};
 use crate::store::tables::Tables;
 use ojs_model::JobState;

@@ -275,6 +275,6 @@ impl Transaction<'_> {
     /// Of all writers of the process: the next claim may come to another one.
     pub(super) fn rounds(&self) -> MutexGuard<'_, Rounds> {
         // Each value is whole after every statement.
-        self.counters.rounds.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counters.kept.rounds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -11,10 +11,22 @@ pub(crate) mod rules;
 pub(crate) mod sorting;
 pub mod weights;
 
-use crate::kernel::hooks::Feature;
+use crate::features::feature::{Extension, Feature};
+use crate::http::route::Route;
+use crate::kernel::hooks::Hooks;
+use crate::store::record::Record as _;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature = Feature {
+    tables: &[records::FairQueue::TABLE],
+    hooks: HOOKS,
+    routes: table,
+    extensions: &[Extension::Official("fair-scheduling")],
+    ..Feature::NONE
+};
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature = Feature {
+const HOOKS: Hooks = Hooks {
     on_enqueue: Some(|transaction, job, _| {
         transaction.note_fairness_key(job);
         Ok(())
@@ -30,5 +42,14 @@ pub(crate) const FEATURE: Feature = Feature {
     }),
     reset: Some(|transaction| transaction.forget_rounds()),
     audit: Some(audit::CHECKS),
-    ..Feature::NONE
+    ..Hooks::NONE
 };
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![
+        Route::get("/admin/queues/{name}/fairness", routes::get),
+        Route::put("/admin/queues/{name}/fairness", routes::put),
+        Route::delete("/admin/queues/{name}/fairness", routes::delete),
+    ]
+}

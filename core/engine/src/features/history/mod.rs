@@ -15,11 +15,25 @@ mod rules;
 mod search;
 mod timeline;
 
-use crate::kernel::hooks::Feature;
+use crate::features::feature::Feature;
+use crate::http::route::Route;
+use crate::kernel::hooks::Hooks;
+use crate::store::record::Record as _;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature = Feature { tables: &[records::CutRow::TABLE], hooks: HOOKS, routes: table, ..Feature::NONE };
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature = Feature {
-    on_erase: Some(|transaction, row| transaction.erase_history_cut(row)),
-    audit: Some(audit::CHECKS),
-    ..Feature::NONE
-};
+const HOOKS: Hooks =
+    Hooks { on_erase: Some(|transaction, row| transaction.erase_history_cut(row)), audit: Some(audit::CHECKS), ..Hooks::NONE };
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![
+        Route::get("/history", routes::search).of_tenants(),
+        Route::get("/history/stats", routes::stats),
+        Route::get("/jobs/{id}/history", routes::get).of_tenants(),
+        Route::delete("/jobs/{id}/history", routes::delete).of_tenants(),
+        Route::get("/jobs/{id}/lineage", routes::lineage).of_tenants(),
+    ]
+}

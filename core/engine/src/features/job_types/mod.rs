@@ -3,7 +3,12 @@ pub(crate) mod passes;
 pub mod records;
 pub(crate) mod rules;
 
-use crate::kernel::hooks::Feature;
+use crate::features::feature::{Extension, Feature};
+use crate::kernel::hooks::Hooks;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature =
+    Feature { hooks: HOOKS, extensions: &[Extension::Own("fetch_types", "urn:ojs:ext:fetch_types")], ..Feature::NONE };
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature = Feature { reset: Some(|transaction| transaction.forget_passes()), ..Feature::NONE };
+const HOOKS: Hooks = Hooks { reset: Some(|transaction| transaction.forget_passes()), ..Hooks::NONE };

@@ -65,7 +65,7 @@ impl Transaction<'_> {
     /// Of all writers of the process: the next claim for the same types may come to another one.
     fn passes(&self) -> MutexGuard<'_, Passes> {
         // Each value is whole after every statement.
-        self.counters.passes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counters.kept.passes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A fetch that waits looks again at this time at the latest.

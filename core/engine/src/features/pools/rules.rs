@@ -221,7 +221,7 @@ impl Transaction<'_> {
     /// Of all writers of the process: the next claim may come to another one.
     fn shares(&self) -> MutexGuard<'_, AllShares> {
         // Each value is whole after every statement.
-        self.counters.shares.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counters.kept.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

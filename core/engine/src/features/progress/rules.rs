@@ -68,11 +68,11 @@ impl Transaction<'_> {
             return Ok(());
         }
         let Some(mut progress) = current(self.tables, before)? else { return Ok(()) };
-        if let Some(report) = self.counters.progress.unwritten(before.id, before.lease) {
+        if let Some(report) = self.counters.kept.progress.unwritten(before.id, before.lease) {
             progress.take(&report);
             self.emit_progress(&["job.progress", "progress.updated"], before, &progress)?;
         }
-        self.counters.progress.ended(before.id, before.lease);
+        self.counters.kept.progress.ended(before.id, before.lease);
         progress.active_at = 0;
         if after.state == JobState::Completed {
             progress.fraction = progress.fraction.map(|_| 1.0);

@@ -10,10 +10,21 @@ pub(crate) mod rules;
 pub mod tables;
 mod values;
 
-use crate::kernel::hooks::Feature;
+use crate::features::feature::{Extension, Feature};
+use crate::http::route::Route;
+use crate::kernel::hooks::Hooks;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature = Feature {
+    hooks: HOOKS,
+    routes: table,
+    extensions: &[Extension::Official("backpressure")],
+    capabilities: &["pause_resume"],
+    ..Feature::NONE
+};
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature = Feature {
+const HOOKS: Hooks = Hooks {
     admit: Some(|transaction, jobs, admission| transaction.admit(jobs, admission)),
     after_enqueue: Some(|transaction, admission, placed| transaction.after_admission(admission, placed)),
     complete: Some(|transaction, job| transaction.fitted(job)),
@@ -23,5 +34,21 @@ pub(crate) const FEATURE: Feature = Feature {
     explain: Some(explain::explain),
     foresee: Some(explain::foresee),
     on_replay: Some(|transaction, row| transaction.reopen_queue(row)),
-    ..Feature::NONE
+    ..Hooks::NONE
 };
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![
+        Route::post("/queues", routes::create),
+        Route::get("/queues/{name}", routes::get).of_tenants(),
+        Route::delete("/queues/{name}", routes::delete),
+        Route::put("/queues/{name}/config", routes::configure),
+        Route::get("/admin/queues", operator_routes::list),
+        Route::get("/admin/queues/{name}", operator_routes::get),
+        Route::post("/admin/queues/{name}/pause", operator_routes::pause),
+        Route::post("/admin/queues/{name}/resume", operator_routes::resume),
+        Route::put("/admin/queues/{name}/config", routes::configure),
+        Route::put("/admin/queues/{name}/rate-limit", routes::rate_limit),
+    ]
+}

@@ -7,13 +7,25 @@ use crate::features::fair::records::{FairQueue, Share};
 use crate::features::queue_config::commands::Emptied;
 use crate::features::queue_config::records::{QueueConfig, StoredSettings, TEMPLATE};
 use crate::kernel::hooks::call;
-use crate::kernel::job::JobRow;
+use crate::kernel::job::{JobRow, flag};
 use crate::kernel::outcome::Ending;
 use crate::kernel::transaction::Transaction;
 use crate::store::rows::{Counts, QueuePhase, QueueRow};
 
 /// Jobs taken out of a queue by one command: about 10 ms of the writer's time.
 const SLICE: usize = 500;
+
+impl QueueConfig {
+    /// How long an ended job of its queue is kept, milliseconds; `None` where the retention of the server decides.
+    pub(crate) fn keeps_ms(&self, row: &JobRow) -> Option<u64> {
+        match row.state {
+            JobState::Discarded if row.has(flag::DEAD) => self.dead_letter_ttl_ms,
+            JobState::Discarded => self.keep_discarded_ms,
+            JobState::Cancelled => self.keep_cancelled_ms,
+            _ => self.keep_completed_ms,
+        }
+    }
+}
 
 impl Transaction<'_> {
     /// The queue of a name, for use: made under the template when it is new, opened again when it was deleted.

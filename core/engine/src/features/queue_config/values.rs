@@ -2,6 +2,8 @@
 use ojs_model::{OjsError, envelope};
 use serde_json::{Value, json};
 
+pub use crate::kernel::rate::Rate;
+
 /// A value, or a refusal that names the setting.
 pub(super) type Checked<T> = std::result::Result<T, OjsError>;
 
@@ -34,22 +36,7 @@ impl Overflow {
     }
 }
 
-/// So many in so long.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rate {
-    /// Starts; may be a fraction for `max_per_second`.
-    pub limit: f64,
-    /// Milliseconds.
-    pub period_ms: u64,
-}
-
 impl Rate {
-    /// Starts per second.
-    #[must_use]
-    pub fn per_second(self) -> f64 {
-        self.limit * 1000.0 / self.period_ms as f64
-    }
-
     /// Reads `{limit, period}` or `{max_per_second}`.
     ///
     /// # Errors

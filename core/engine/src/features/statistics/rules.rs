@@ -8,8 +8,8 @@ impl Transaction<'_> {
     /// Hands what the transaction has counted to the writer, which adds it to the figures after the commit.
     pub(crate) fn hand_over_facts(&mut self) -> Result<()> {
         let tally = std::mem::take(&mut self.journal.tally);
-        (self.counters.exceeded, self.counters.starved) = (tally.exceeded, tally.starved);
-        self.counters.facts = named(tally, self.tables)?;
+        (self.counters.handed_over.exceeded, self.counters.handed_over.starved) = (tally.exceeded, tally.starved);
+        self.counters.handed_over.facts = named(tally, self.tables)?;
         Ok(())
     }
 }

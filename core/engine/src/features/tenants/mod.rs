@@ -12,11 +12,29 @@ pub mod records;
 pub(crate) mod rules;
 pub(crate) mod within;
 
+use std::sync::Arc;
+
+use crate::error::Applied;
+use crate::features::admin::records::Gauges;
+use crate::features::feature::{Extension, Feature};
+use crate::http::route::Route;
 use crate::kernel::holds::Holds;
-use crate::kernel::hooks::Feature;
+use crate::kernel::hooks::Hooks;
+use crate::metrics::Lines;
+use crate::store::record::Record as _;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature = Feature {
+    tables: &[records::CountRow::TABLE, records::RateRow::TABLE, records::TenantRow::TABLE],
+    hooks: HOOKS,
+    routes: table,
+    extensions: &[Extension::Official("multi-tenancy")],
+    figures: Some(|_, gauges| Box::pin(figures(gauges))),
+    ..Feature::NONE
+};
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature = Feature {
+const HOOKS: Hooks = Hooks {
     admit: Some(|transaction, jobs, admission| transaction.admit_tenants(jobs, admission)),
     judge: Some(|transaction, _, envelope| transaction.judge_tenant(envelope)),
     on_enqueue: Some(|transaction, job, row| transaction.join_tenant(job, row)),
@@ -41,5 +59,26 @@ pub(crate) const FEATURE: Feature = Feature {
     on_written: Some(|transaction| transaction.write_tenant_counts()),
     audit: Some(audit::CHECKS),
     explain: Some(explain::explain),
-    ..Feature::NONE
+    ..Hooks::NONE
 };
+
+/// Its figures for `/metrics`.
+async fn figures(gauges: &Arc<Gauges>) -> Applied<Lines> {
+    let gauges = Arc::clone(gauges);
+    Ok(Lines::new(move |encoder| metrics::write(encoder, &gauges.tenants)))
+}
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![
+        Route::get("/admin/stats/tenants/noisy", noisy_routes::list),
+        Route::get("/admin/tenants", operator_routes::list),
+        Route::get("/admin/tenants/{id}", operator_routes::get),
+        Route::put("/admin/tenants/{id}", operator_routes::put),
+        Route::delete("/admin/tenants/{id}", operator_routes::delete),
+        Route::put("/admin/tenants/{id}/limits", operator_routes::set_limits),
+        Route::post("/admin/tenants/{id}/suspend", operator_routes::suspend),
+        Route::post("/admin/tenants/{id}/resume", operator_routes::resume),
+        Route::get("/admin/tenants/{id}/stats", operator_routes::stats),
+    ]
+}

@@ -13,15 +13,32 @@ pub(crate) mod routes;
 pub(crate) mod rules;
 pub(crate) mod touched;
 
-use crate::kernel::hooks::{Feature, Sweep};
+use std::sync::Arc;
+
+use crate::engine::Engine;
+use crate::error::Applied;
+use crate::features::feature::{Extension, Feature};
+use crate::features::trains::commands::CountTrains;
+use crate::http::route::Route;
+use crate::kernel::hooks::{Hooks, Sweep};
 use crate::kernel::job::flag;
+use crate::metrics::{Lines, lock};
 use crate::store::due::Due;
-use crate::store::record::Record;
-use records::DrainRow;
+use crate::store::record::Record as _;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature = Feature {
+    tables: &[records::CarRow::TABLE, records::DrainRow::TABLE, records::EpochRow::TABLE, records::TrainRow::TABLE],
+    due: &[Due::reached(records::DrainRow::TABLE, records::DrainRow::UNTIL)],
+    hooks: HOOKS,
+    routes: table,
+    extensions: &[Extension::Own("job-trains", "urn:ojs:ext:x:openjobspec:job-trains")],
+    figures: Some(|engine, _| Box::pin(figures(engine))),
+    ..Feature::NONE
+};
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature = Feature {
-    due: &[Due::reached(DrainRow::TABLE, DrainRow::UNTIL)],
+const HOOKS: Hooks = Hooks {
     on_enqueue: Some(|transaction, job, row| transaction.join_train(job, row)),
     after_enqueue: Some(|transaction, _, placed| transaction.show_trains(placed)),
     on_transition: Some(|transaction, before, after| {
@@ -42,11 +59,32 @@ pub(crate) const FEATURE: Feature = Feature {
     repair: Some(|transaction, after| transaction.repair_trains(after)),
     on_written: Some(|transaction| {
         transaction.note_ended_epochs()?;
-        transaction.counters.train_waits.append(&mut transaction.features.trains.waited);
+        transaction.counters.handed_over.train_waits.append(&mut transaction.features.trains.waited);
         Ok(())
     }),
     audit: Some(audit::CHECKS),
     explain: Some(explain::explain),
     foresee: Some(foresee::foresee),
-    ..Feature::NONE
+    ..Hooks::NONE
 };
+
+/// Its figures for `/metrics`.
+async fn figures(engine: &Engine) -> Applied<Lines> {
+    let counts = engine.query(CountTrains).await?;
+    let metrics = Arc::clone(engine.metrics());
+    Ok(Lines::new(move |encoder| metrics::write(encoder, counts, &lock(&metrics.train_waits))))
+}
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![
+        Route::get("/trains", routes::list).of_tenants(),
+        Route::get("/trains/{id}", routes::get).of_tenants(),
+        Route::post("/trains/{id}/advance", routes::advance).of_tenants(),
+        Route::post("/trains/{id}/hold", routes::hold).of_tenants(),
+        Route::get("/admin/trains", operator_routes::list).of_tenants(),
+        Route::get("/admin/trains/{id}", routes::get).of_tenants(),
+        Route::post("/admin/trains/{id}/advance", routes::advance).of_tenants(),
+        Route::post("/admin/trains/{id}/hold", routes::hold).of_tenants(),
+    ]
+}

@@ -1,5 +1,5 @@
 //! What other features ask of versions.
-use crate::features::versions::handlers::Handlers;
+use crate::kernel::handlers::Handlers;
 
 /// Whether a worker runs a version of a job type, given what is kept of the worker. `version` is as
 /// [`JobRow::version`](crate::kernel::job::JobRow::version). A worker that declares nothing runs everything.

@@ -2,7 +2,6 @@
 //! runs is given the lines that it can run (extensions section 14).
 pub(crate) mod answer;
 mod audit;
-pub mod handlers;
 mod judge;
 pub mod records;
 pub mod rollback;
@@ -12,10 +11,22 @@ pub(crate) mod rules;
 
 use ojs_model::JobState;
 
-use crate::kernel::hooks::Feature;
+use crate::features::feature::{Extension, Feature};
+use crate::http::route::Route;
+use crate::kernel::hooks::Hooks;
+use crate::store::record::Record as _;
+
+/// What it adds to the engine.
+pub(crate) const FEATURE: Feature = Feature {
+    tables: &[records::RouteRow::TABLE, records::TallyRow::TABLE, records::VersionedQueue::TABLE],
+    hooks: HOOKS,
+    routes: table,
+    extensions: &[Extension::Own("job-versioning", "urn:ojs:ext:experimental:job-versioning")],
+    ..Feature::NONE
+};
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature = Feature {
+const HOOKS: Hooks = Hooks {
     admit: Some(|transaction, jobs, admission| transaction.admit_versions(jobs, admission)),
     complete: Some(|transaction, job| transaction.version_of_step(job)),
     on_claim: Some(|transaction, claim, worker| transaction.note_handlers(claim, worker)),
@@ -32,5 +43,14 @@ pub(crate) const FEATURE: Feature = Feature {
     before_commit: Some(|transaction| transaction.judge_versions()),
     prune: Some(|transaction, _| transaction.forget_old_attempts()),
     audit: Some(audit::CHECKS),
-    ..Feature::NONE
+    ..Hooks::NONE
 };
+
+/// Its routes.
+fn table() -> Vec<Route> {
+    vec![
+        Route::get("/admin/routing/{type}", routes::get),
+        Route::put("/admin/routing/{type}", routes::put),
+        Route::delete("/admin/routing/{type}", routes::delete),
+    ]
+}

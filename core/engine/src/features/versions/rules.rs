@@ -8,9 +8,9 @@ use std::sync::Arc;
 use ojs_model::NewJob;
 
 use crate::error::{Applied, StoreError};
-use crate::features::versions::handlers::Handlers;
 use crate::kernel::admission::Admission;
 use crate::kernel::claiming::{Claim, Claiming};
+use crate::kernel::handlers::Handlers;
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, JobRow, Line};
 use crate::kernel::transaction::Transaction;

@@ -169,7 +169,7 @@ impl Transaction<'_> {
     fn takes_delivery(&mut self, subscription: JobId) -> Result<bool, StoreError> {
         let (tables, now) = (&mut *self.tables, self.now.as_millis());
         let delta = self.features.webhooks.entry(subscription).or_default();
-        self.counters.backlog.take(subscription, delta, now, |limit| tables.count_waiting(subscription, limit))
+        self.counters.kept.backlog.take(subscription, delta, now, |limit| tables.count_waiting(subscription, limit))
     }
 
     /// Writes what a node has dropped. A subscription that was deleted meanwhile has no use for it.

@@ -7,23 +7,23 @@ use crate::features;
 use crate::kernel::command::Claim;
 use crate::kernel::counters::Counters;
 use crate::kernel::holds::Holds;
-use crate::kernel::hooks::Feature;
+use crate::kernel::hooks::Hooks;
 use crate::kernel::transaction::Transaction;
 use crate::store::tables::Tables;
 
 /// Holds every job of the queue `trains` until the test releases it.
-const TRAINS: Feature = Feature {
+const TRAINS: Hooks = Hooks {
     on_available: Some(|transaction, row| {
         if &*transaction.tables.queue_by_num(row.queue)?.name == "trains" {
             row.holds = row.holds.with(Holds::TRAIN);
         }
         Ok(())
     }),
-    ..Feature::NONE
+    ..Hooks::NONE
 };
 /// Before the limits and behind them: the order of hooks makes no difference.
-const BEFORE: &[Feature] = &[TRAINS, features::limits::FEATURE];
-const BEHIND: &[Feature] = &[features::limits::FEATURE, TRAINS];
+const BEFORE: &[Hooks] = &[TRAINS, features::limits::FEATURE.hooks];
+const BEHIND: &[Hooks] = &[features::limits::FEATURE.hooks, TRAINS];
 
 /// One transaction after the other on a store.
 struct Bench<'a> {

@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_set_that_differs_from_the_jobs_is_found() {
-        let (mut tables, mut counters) = (MemoryTables::default(), Counters::with(crate::features::ALL));
+        let (mut tables, mut counters) = (MemoryTables::default(), Counters::with(&crate::features::HOOKS));
         let now = Timestamp::from_millis(1_767_225_600_000);
         let job = NewJob::parse(r#"{"type":"t","args":[],"options":{"unique":{}}}"#, now).unwrap();
         let mut transaction = Transaction::new(&mut tables, &mut counters, now);

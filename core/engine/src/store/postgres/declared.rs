@@ -18,7 +18,7 @@ pub static TRUNCATE: Lazy<String> = Lazy::new(|| {
 
 /// Statements for what a database lacks of the declared tables.
 pub fn lacking(db: &mut Db) -> Result<Vec<String>> {
-    let found = found(db, TABLES)?;
+    let found = found(db, &TABLES)?;
     Ok(TABLES.iter().zip(&found).flat_map(|(table, found)| missing(Dialect::Postgres, table, found)).collect())
 }
 

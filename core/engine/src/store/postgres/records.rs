@@ -388,7 +388,7 @@ mod tests {
         {
             let node = Node::open(database.url()).unwrap();
             let mut db = crate::store::postgres::connection::Db::open(std::sync::Arc::clone(&node.target)).unwrap();
-            let tables = crate::features::TABLES;
+            let tables = &*crate::features::TABLES;
             let found = declared::found(&mut db, tables).unwrap();
             let other = tables.iter().zip(&found).flat_map(|(table, found)| differences(POSTGRES, table, found));
             assert_eq!(other.collect::<Vec<_>>(), Vec::<String>::new());

@@ -9,7 +9,7 @@ use crate::store::record::text::Dialect;
 
 /// Adds what a file lacks of the declared tables.
 pub fn complete(connection: &Connection) -> Result<()> {
-    for table in TABLES {
+    for table in TABLES.iter() {
         for statement in missing(Dialect::Sqlite, table, &found(connection, table)?) {
             connection.execute_batch(&statement)?;
         }

@@ -415,7 +415,7 @@ impl Tables for SqliteTables {
         for table in ["jobs", "bodies", "histories", "counts", "events"] {
             self.connection.execute_batch(&format!("DELETE FROM {table}"))?;
         }
-        for table in TABLES {
+        for table in TABLES.iter() {
             self.connection.execute_batch(&format!("DELETE FROM {}", table.name))?;
         }
         Ok(())

@@ -17,10 +17,11 @@ use tokio::sync::oneshot;
 
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features::progress::board::Board;
+use crate::features::state::Kept;
 use crate::features::webhooks::backlog::Backlog;
 use crate::kernel::clock::Clock;
 use crate::kernel::counters::Counters;
-use crate::kernel::hooks::Feature;
+use crate::kernel::hooks::Hooks;
 use crate::kernel::maintenance::Sweeper;
 use crate::kernel::typed::{Asked, Submitted};
 use crate::kernel::wake::Wakeups;
@@ -67,7 +68,7 @@ pub struct Connections {
 /// The parts of a store.
 pub struct WriterParts {
     /// What takes part in transactions beside the kernel.
-    pub features: &'static [Feature],
+    pub features: &'static [Hooks],
     /// The store's connections.
     pub connections: Connections,
     /// Source of time.
@@ -136,7 +137,8 @@ impl GroupCommitStore {
     pub fn start(parts: WriterParts) -> Result<Self, StoreError> {
         let WriterParts { features, connections, clock, sweeper, wakeups, metrics, progress, backlog } = parts;
         let Connections { writers, maintenance, readers, searchers, name, checkup } = connections;
-        let counters = Counters { progress, backlog, ..Counters::with(features) };
+        let kept = Kept { progress, backlog, ..Kept::default() };
+        let counters = Counters { kept, ..Counters::with(features) };
         let has_maintenance = maintenance.is_some();
         let member = |mut tables: Box<dyn Tables>, sweeps: bool| -> Result<Job, StoreError> {
             let mut counters = counters.clone();

@@ -313,12 +313,8 @@ impl WriterThread {
                     }
                     return Err(self.undone(fault));
                 }
-                self.metrics.happened(now, std::mem::take(&mut self.counters.facts));
-                self.metrics.errors.add(std::mem::take(&mut self.counters.failures));
-                self.metrics.exceeded(std::mem::take(&mut self.counters.exceeded));
-                self.metrics.starved(std::mem::take(&mut self.counters.starved));
-                self.metrics.departed(&std::mem::take(&mut self.counters.train_waits));
-                self.counters.backlog.committed(std::mem::take(&mut self.counters.deltas), now.as_millis());
+                let deltas = self.metrics.handed_over(now, std::mem::take(&mut self.counters.handed_over));
+                self.counters.kept.backlog.committed(deltas, now.as_millis());
                 if std::mem::take(&mut self.counters.emptied) {
                     self.metrics.forget_unwritten();
                 }
