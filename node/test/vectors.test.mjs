@@ -1,7 +1,6 @@
 // The vectors that all languages share: what goes over the wire, and which error an answer becomes. A server of this test listens.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
@@ -9,15 +8,32 @@ import * as sdk from '@openjobspec/sdk';
 import { migration } from '@openjobspec/sdk/outbox';
 import { OPERATION_CALLS } from './operation_calls.mjs';
 import { CLASSES } from './support.mjs';
+import { known, vectors } from './vectors_read.mjs';
 
 // The package's own reader: JSON.parse would round long integers.
 const json = createRequire(import.meta.url)('../lib/json.cjs');
 const { environment } = createRequire(import.meta.url)('../lib/transport.cjs');
-const vectors = readFileSync(new URL('../../tests/vectors/vectors.json', import.meta.url), 'utf8');
 const { SameDatabase } = createRequire(import.meta.url)('../lib/same_database.cjs');
 const binding = createRequire(import.meta.url)('../lib/native.cjs');
-const { requests, refusals, workflows, crons, webhooks, answers, environments } = json.parse(vectors);
-const { detections, statements, fakes } = json.parse(vectors);
+const requests = vectors('requests', 'args body name options text type why');
+const refusals = vectors('refusals', 'name options says');
+const workflows = vectors('workflows', 'body name workflow');
+const crons = vectors('crons', 'body cron name', { cron: 'expression job name timezone' });
+const webhooks = vectors('webhooks', 'body headers name now reason secrets tolerance');
+const compared = { error: 'class code details hint message retryable status' };
+const answers = vectors('answers', 'answer error name status', compared);
+const environments = vectors('environments', 'error name settings variables');
+const oneOf = 'error value';
+const detected = { calls: 'asked lasting reason shared', database: oneOf, server: oneOf };
+const detections = vectors('detections', 'calls database name server wanted', detected);
+const statements = vectors('statements', 'database in_engine migration name notify staged table');
+const faked = { jobs: 'args meta options type', questions: 'error found wanted' };
+const fakes = vectors('fakes', 'jobs name questions recorded', faked);
+const operations = vectors('operations', 'answer arguments body method name path query', {}, 'operations.json');
+
+test('a member that no test compares fails', () => {
+  assert.throws(() => known({ name: 'x', more: 1 }, 'body name', 'x'), /members that these tests do not know/);
+});
 
 let server;
 let client;
@@ -63,9 +79,6 @@ for (const { name, options, says } of refusals) {
   });
 }
 
-const file = new URL('../../tests/vectors/operations.json', import.meta.url);
-const { operations } = JSON.parse(readFileSync(file, 'utf8'));
-
 /** The method, the decoded segments of the path below /ojs/v1, and the query of a request. */
 function inParts({ method, url }) {
   const [path, search] = url.split('?', 2);
@@ -85,8 +98,10 @@ for (const [place, vector] of operations.entries()) {
 
 /** A workflow, or a step of one, as a program would write it. */
 function built(tree) {
+  known(tree, 'args batch callbacks chain graph group name options type', 'workflows');
   if (tree.graph) {
-    const graph = sdk.graph(tree.graph.map(({ id, step, after }) => sdk.node(id, built(step), { after })));
+    const node = (one) => known(one, 'after id step', 'workflows');
+    const graph = sdk.graph(tree.graph.map(node).map(({ id, step, after }) => sdk.node(id, built(step), { after })));
     return tree.name === undefined ? graph : graph.named(tree.name);
   }
   const steps = (tree.chain ?? tree.group ?? tree.batch)?.map(built);

@@ -2,19 +2,20 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import * as sdk from '@openjobspec/sdk';
 import { CLASSES, PATIENCE, eventually } from './support.mjs';
+import { vectors } from './vectors_read.mjs';
 
-// The package's own reader: JSON.parse would round long integers.
-const json = createRequire(import.meta.url)('../lib/json.cjs');
 const folder = new URL('../../tests/vectors/', import.meta.url);
-const { outcomes, lives, policies, keys, chains } = json.parse(readFileSync(new URL('vectors.json', folder), 'utf8'));
+const outcomes = vectors('outcomes', 'answers cancelled does job name requests type');
+const lives = vectors('lives', 'concurrency directive grace_ms jobs name requests steps', { jobs: 'args type' });
+const policies = vectors('policies', 'args error name options type', { error: 'class code field' });
+const keys = vectors('keys', 'args key name options type unique');
+const chains = vectors('chains', 'chain do layers name names steps trace');
 
 let process_;
 let judge;

@@ -3,6 +3,7 @@
 # The vectors that all languages share: what goes over the wire, and which error an answer becomes. A server of this test listens.
 require_relative "support"
 require_relative "operation_calls"
+require_relative "vectors_read"
 
 # Remembers the latest request, answers what it is told.
 class Listener
@@ -39,7 +40,13 @@ end
 class VectorsTest < Minitest::Test
   include Support
 
-  VECTORS = JSON.parse(File.read(File.join(ROOT, "tests/vectors/vectors.json")))
+  # What a workflow, or a step of one, may say.
+  TREE = %w[args batch callbacks chain graph group name options type].freeze
+  # What is compared of an error, a detection and a fake.
+  ERROR = %w[class code details hint message retryable status].freeze
+  ONE_OF = %w[error value].freeze
+  DETECTED = { "calls" => %w[asked lasting reason shared], "database" => ONE_OF, "server" => ONE_OF }.freeze
+  FAKED = { "jobs" => %w[args meta options type], "questions" => %w[error found wanted] }.freeze
   # By the number all languages share.
   CLASSES = { 1 => OJS::APIError, 2 => OJS::DuplicateError, 3 => OJS::NotFoundError, 4 => OJS::QueuePausedError, 5 => OJS::RateLimitError,
               6 => OJS::InvalidStateTransitionError, 7 => OJS::PayloadTooLargeError, 8 => OJS::InvalidRequestError,
@@ -56,7 +63,12 @@ class VectorsTest < Minitest::Test
   def listener = self.class.listener
   def client = self.class.client
 
-  VECTORS.fetch("requests").each do |request|
+  def test_a_member_that_no_test_compares_fails
+    error = assert_raises(ArgumentError) { VectorsRead.known({ "name" => "x", "more" => 1 }, %w[body name], "x") }
+    assert_includes error.message, "these tests do not know more"
+  end
+
+  VectorsRead.vectors("requests", %w[args body name options text type why]).each do |request|
     define_method("test_request: #{request["name"]}") do
       listener.answer = [201, { job: { id: "x" } }]
       client.enqueue(request["type"], request["args"], request["options"])
@@ -67,7 +79,7 @@ class VectorsTest < Minitest::Test
     end
   end
 
-  VECTORS.fetch("refusals").each do |vector|
+  VectorsRead.vectors("refusals", %w[name options says]).each do |vector|
     define_method("test_refusal: #{vector["name"]}") do
       error = assert_raises(OJS::ValidationError) { client.enqueue("email.send", [], vector["options"]) }
       assert error.message.start_with?(vector["says"]), error.message
@@ -82,7 +94,8 @@ class VectorsTest < Minitest::Test
     { "method" => method, "path" => segments, "query" => URI.decode_www_form(query.to_s).to_h }
   end
 
-  OPERATIONS = JSON.parse(File.read(File.join(ROOT, "tests/vectors/operations.json"))).fetch("operations")
+  CALLED = %w[answer arguments body method name path query].freeze
+  OPERATIONS = VectorsRead.vectors("operations", CALLED, file: "operations.json")
 
   OPERATIONS.zip(OPERATION_CALLS).each do |vector, ask|
     define_method("test_operation: #{vector["name"]} #{vector["arguments"]}") do
@@ -96,7 +109,9 @@ class VectorsTest < Minitest::Test
 
   # A workflow, or a step of one, as a program would write it.
   def built(tree)
+    VectorsRead.known(tree, TREE, "workflows")
     if tree.key?("graph")
+      tree["graph"].each { |node| VectorsRead.known(node, %w[after id step], "workflows") }
       nodes = tree["graph"].map { |node| OJS.node(node["id"], built(node["step"]), after: node["after"] || []) }
       return OJS.graph(*nodes, name: tree["name"])
     end
@@ -107,7 +122,7 @@ class VectorsTest < Minitest::Test
     OJS.public_send(kind, *tree[kind].map { |step| built(step) }, name: tree["name"], **callbacks)
   end
 
-  VECTORS.fetch("workflows").each do |vector|
+  VectorsRead.vectors("workflows", %w[body name workflow]).each do |vector|
     define_method("test_workflow: #{vector["name"]}") do
       listener.answer = [201, { workflow: { id: "x" } }]
       client.workflow(built(vector["workflow"]))
@@ -115,7 +130,7 @@ class VectorsTest < Minitest::Test
     end
   end
 
-  VECTORS.fetch("crons").each do |vector|
+  VectorsRead.vectors("crons", %w[body cron name], { "cron" => %w[expression job name timezone] }).each do |vector|
     define_method("test_cron: #{vector["name"]}") do
       listener.answer = [201, { cron: { name: "x" } }]
       cron = vector["cron"]
@@ -124,7 +139,7 @@ class VectorsTest < Minitest::Test
     end
   end
 
-  VECTORS.fetch("webhooks").each do |vector|
+  VectorsRead.vectors("webhooks", %w[body headers name now reason secrets tolerance]).each do |vector|
     define_method("test_webhook: #{vector["name"]}") do
       request = vector.values_at("body", "headers", "secrets")
       verify = -> { OJS.verify_webhook(*request, tolerance: vector["tolerance"], now: vector["now"]) }
@@ -135,7 +150,7 @@ class VectorsTest < Minitest::Test
     end
   end
 
-  VECTORS.fetch("answers").each do |answer|
+  VectorsRead.vectors("answers", %w[answer error name status], { "error" => ERROR }).each do |answer|
     define_method("test_answer: #{answer["name"]}") do
       listener.answer = answer.values_at("status", "answer")
       error = assert_raises(OJS::APIError) { client.get_job("x") }
@@ -147,7 +162,7 @@ class VectorsTest < Minitest::Test
     end
   end
 
-  VECTORS.fetch("environments").each do |vector|
+  VectorsRead.vectors("environments", %w[error name settings variables]).each do |vector|
     define_method("test_environment: #{vector["name"]}") do
       before = ENV.to_h
       before.each_key { |name| ENV.delete(name) if name.start_with?("OJS_") }
@@ -166,7 +181,7 @@ class VectorsTest < Minitest::Test
     end
   end
 
-  VECTORS.fetch("detections").each do |vector|
+  VectorsRead.vectors("detections", %w[calls database name server wanted], DETECTED).each do |vector|
     define_method("test_same_database: #{vector["name"]}") do
       theirs, ours = vector.values_at("server", "database")
       failed = { error: { code: "backend_error", message: "refused" } }
@@ -187,7 +202,7 @@ class VectorsTest < Minitest::Test
     end
   end
 
-  VECTORS.fetch("statements").each do |vector|
+  VectorsRead.vectors("statements", %w[database in_engine migration name notify staged table]).each do |vector|
     define_method("test_statements: #{vector["name"]}") do
       database, table, in_engine = vector.values_at("database", "table", "in_engine")
       assert_equal vector["migration"], OJS::Outbox.migration(database, table)
@@ -197,7 +212,7 @@ class VectorsTest < Minitest::Test
     end
   end
 
-  VECTORS.fetch("fakes").each do |vector|
+  VectorsRead.vectors("fakes", %w[jobs name questions recorded], FAKED).each do |vector|
     define_method("test_fake: #{vector["name"]}") do
       OJS::Testing.fake do |fake|
         vector["jobs"].each do |job|

@@ -7,8 +7,9 @@ require_relative "vectors_test"
 class WorkerVectorsTest < Minitest::Test
   include Support
 
-  FOLDER = File.join(ROOT, "tests/vectors")
-  VECTORS = JSON.parse(File.read(File.join(FOLDER, "vectors.json")))
+  FOLDER = VectorsRead::FOLDER
+  LIFE = %w[concurrency directive grace_ms jobs name requests steps].freeze
+  POLICY = %w[args error name options type].freeze
   CLASSES = VectorsTest::CLASSES
 
   class << self
@@ -46,14 +47,14 @@ class WorkerVectorsTest < Minitest::Test
     end
   end
 
-  VECTORS.fetch("outcomes").each do |vector|
+  VectorsRead.vectors("outcomes", %w[answers cancelled does job name requests type]).each do |vector|
     define_method("test_outcome: #{vector["name"]}") do
       verdict = self.class.outcomes.fetch(vector["name"])
       assert_equal verdict["expected"], verdict["found"]
     end
   end
 
-  VECTORS.fetch("lives").each do |vector|
+  VectorsRead.vectors("lives", LIFE, { "jobs" => %w[args type] }).each do |vector|
     name = vector["name"]
     define_method("test_life: #{name}") do
       worker = OJS::Worker.new(self.class.judge, queues: name, worker_id: name, concurrency: vector["concurrency"],
@@ -99,7 +100,7 @@ class WorkerVectorsTest < Minitest::Test
     client.close
   end
 
-  VECTORS.fetch("policies").each do |vector|
+  VectorsRead.vectors("policies", POLICY, { "error" => %w[class code field] }).each do |vector|
     define_method("test_policy: #{vector["name"]}") do
       found = nil
       begin
@@ -112,7 +113,7 @@ class WorkerVectorsTest < Minitest::Test
     end
   end
 
-  VECTORS.fetch("keys").each do |vector|
+  VectorsRead.vectors("keys", %w[args key name options type unique]).each do |vector|
     define_method("test_key: #{vector["name"]}") do
       client = memory
       options = vector["options"].merge("unique" => vector["unique"].merge("on_conflict" => "reject"))
@@ -122,7 +123,7 @@ class WorkerVectorsTest < Minitest::Test
     end
   end
 
-  VECTORS.fetch("chains").each do |vector|
+  VectorsRead.vectors("chains", %w[chain do layers name names steps trace]).each do |vector|
     define_method("test_chain: #{vector["name"]}") do
       client = memory
       worker = worker_of(client)

@@ -8,7 +8,6 @@ import os
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any, Iterator
 from urllib.parse import parse_qsl, unquote
 
@@ -19,9 +18,13 @@ from openjobspec import _native, outbox, testing
 from openjobspec.errors import _CLASSES
 from openjobspec.same_database import NOTIFY, SameDatabase
 from openjobspec.transport import environment
+from strictly import each, known, vectors
 
-VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text(encoding="utf-8"))
-OPERATIONS = json.loads((Path(__file__).parent / "operations.json").read_text(encoding="utf-8"))["operations"]
+OPERATIONS = vectors("operations", "answer arguments body method name path query", file="operations.json")
+#: What a workflow, or a step of one, may say.
+TREE = "args batch callbacks chain graph group name options type"
+#: What is compared of an error.
+ERROR = "class code details hint message retryable status"
 
 
 class Listener(ThreadingHTTPServer):
@@ -73,7 +76,12 @@ def client(listener: Listener) -> Iterator[ojs.Client]:
         yield client
 
 
-@pytest.mark.parametrize("case", VECTORS["requests"], ids=lambda case: case["name"])
+def test_a_member_that_no_test_compares_fails() -> None:
+    with pytest.raises(AssertionError, match="these tests do not know more: compare it"):
+        known({"name": "x", "more": 1}, "body name", "requests: x")
+
+
+@each("case", "requests", "args body name options text type why")
 def test_request(listener: Listener, client: ojs.Client, case: dict[str, Any]) -> None:
     listener.status, listener.answer = 201, {"job": {"id": "x"}}
     client.enqueue(case["type"], case["args"], **case["options"])
@@ -82,7 +90,7 @@ def test_request(listener: Listener, client: ojs.Client, case: dict[str, Any]) -
     assert case["text"] in (None, listener.text)
 
 
-@pytest.mark.parametrize("case", VECTORS["refusals"], ids=lambda case: case["name"])
+@each("case", "refusals", "name options says")
 def test_refusal(client: ojs.Client, case: dict[str, Any]) -> None:
     with pytest.raises(ojs.OJSValidationError, match=re.escape(case["says"])):
         client.enqueue("email.send", [], **case["options"])
@@ -90,7 +98,10 @@ def test_refusal(client: ojs.Client, case: dict[str, Any]) -> None:
 
 def built(tree: dict[str, Any]) -> Any:
     """A workflow, or a step of one, as a program would write it."""
+    known(tree, TREE, str(tree))
     if "graph" in tree:
+        for node in tree["graph"]:
+            known(node, "after id step", str(node))
         nodes = [ojs.node(node["id"], built(node["step"]), after=node.get("after", [])) for node in tree["graph"]]
         return ojs.graph(nodes, name=tree.get("name"))
     for make in (ojs.chain, ojs.group, ojs.batch):
@@ -99,14 +110,14 @@ def built(tree: dict[str, Any]) -> Any:
     return ojs.JobRequest(tree["type"], tree["args"], **tree.get("options", {}))
 
 
-@pytest.mark.parametrize("case", VECTORS["workflows"], ids=lambda case: case["name"])
+@each("case", "workflows", "body name workflow")
 def test_workflow(listener: Listener, client: ojs.Client, case: dict[str, Any]) -> None:
     listener.status, listener.answer = 201, {"workflow": {"id": "x"}}
     client.workflow(built(case["workflow"]))
     assert listener.received == case["body"]
 
 
-@pytest.mark.parametrize("case", VECTORS["webhooks"], ids=lambda case: case["name"])
+@each("case", "webhooks", "body headers name now reason secrets tolerance")
 def test_webhook(case: dict[str, Any]) -> None:
     def verify() -> None:
         more = {"tolerance": case["tolerance"], "now": case["now"]}
@@ -119,7 +130,7 @@ def test_webhook(case: dict[str, Any]) -> None:
     assert refused.value.details["reason"] == case["reason"]
 
 
-@pytest.mark.parametrize("case", VECTORS["crons"], ids=lambda case: case["name"])
+@each("case", "crons", "body cron name", cron="expression job name timezone")
 def test_cron(listener: Listener, client: ojs.Client, case: dict[str, Any]) -> None:
     listener.status, listener.answer = 201, {"cron": {"name": "x"}}
     cron = case["cron"]
@@ -160,7 +171,7 @@ def test_operation_of_an_async_client(listener: Listener, case: dict[str, Any]) 
     check_operation(listener, case)
 
 
-@pytest.mark.parametrize("case", VECTORS["answers"], ids=lambda case: case["name"])
+@each("case", "answers", "answer error name status", error=ERROR)
 def test_answer(listener: Listener, client: ojs.Client, case: dict[str, Any]) -> None:
     listener.status, listener.answer = case["status"], case["answer"]
     with pytest.raises(ojs.OJSAPIError) as caught:
@@ -171,7 +182,7 @@ def test_answer(listener: Listener, client: ojs.Client, case: dict[str, Any]) ->
     assert found == {name: case["error"][name] for name in found}
 
 
-@pytest.mark.parametrize("vector", VECTORS["environments"], ids=lambda vector: vector["name"])
+@each("vector", "environments", "error name settings variables")
 def test_environment(vector: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("OJS_")]:
         monkeypatch.delenv(name)
@@ -188,7 +199,14 @@ def test_environment(vector: dict[str, Any], monkeypatch: pytest.MonkeyPatch) ->
     assert (worker.queues, worker.concurrency) == (vector["settings"]["queues"], vector["settings"]["concurrency"])
 
 
-@pytest.mark.parametrize("vector", VECTORS["detections"], ids=lambda vector: vector["name"])
+@each(
+    "vector",
+    "detections",
+    "calls database name server wanted",
+    calls="asked lasting reason shared",
+    database="error value",
+    server="error value",
+)
 def test_same_database(listener: Listener, client: ojs.Client, vector: dict[str, Any]) -> None:
     failed = {"error": {"code": "backend_error", "message": "refused"}}
     server = vector["server"]
@@ -210,14 +228,14 @@ def test_same_database(listener: Listener, client: ojs.Client, vector: dict[str,
         assert asked + ["server"] * ("/health " in listener.request) == call["asked"]
 
 
-@pytest.mark.parametrize("vector", VECTORS["statements"], ids=lambda vector: vector["name"])
+@each("vector", "statements", "database in_engine migration name notify staged table")
 def test_statements(vector: dict[str, Any]) -> None:
     assert outbox.migration(vector["database"], vector["table"]) == vector["migration"]
     assert _native.outbox_staged_query(vector["database"], vector["table"], vector["in_engine"]) == vector["staged"]
     assert vector["notify"] == NOTIFY
 
 
-@pytest.mark.parametrize("vector", VECTORS["fakes"], ids=lambda vector: vector["name"])
+@each("vector", "fakes", "jobs name questions recorded", jobs="args meta options type", questions="error found wanted")
 def test_fake(vector: dict[str, Any]) -> None:
     with testing.fake_mode() as fake, ojs.Client("memory:") as client:
         for job in vector["jobs"]:

@@ -16,14 +16,10 @@ import pytest
 import openjobspec as ojs
 from openjobspec.errors import _CLASSES
 from openjobspec.middleware import MiddlewareError
+from strictly import each
 
 FOLDER = Path(__file__).parent
-VECTORS = json.loads((FOLDER / "vectors.json").read_text(encoding="utf-8"))
 PATIENCE = 60.0
-
-
-def cases(kind: str) -> Any:
-    return pytest.mark.parametrize("case", VECTORS[kind], ids=[case["name"] for case in VECTORS[kind]])
 
 
 @pytest.fixture(scope="module")
@@ -69,13 +65,13 @@ def outcomes(judge: str) -> dict[str, dict[str, str]]:
         return verdicts(judge, "outcomes")
 
 
-@cases("outcomes")
+@each("case", "outcomes", "answers cancelled does job name requests type")
 def test_outcome(outcomes: dict[str, dict[str, str]], case: dict[str, Any]) -> None:
     verdict = outcomes[case["name"]]
     assert verdict["found"] == verdict["expected"]
 
 
-@cases("lives")
+@each("case", "lives", "concurrency directive grace_ms jobs name requests steps", jobs="args type")
 def test_life(judge: str, case: dict[str, Any]) -> None:
     name = case["name"]
     worker = ojs.Worker(judge, queues=[name], worker_id=name, concurrency=case["concurrency"], grace_period=case["grace_ms"] / 1000,
@@ -102,7 +98,7 @@ def test_life(judge: str, case: dict[str, Any]) -> None:
     assert verdict["found"] == verdict["expected"]
 
 
-@cases("policies")
+@each("case", "policies", "args error name options type", error="class code field")
 def test_policy(case: dict[str, Any]) -> None:
     with ojs.Client("memory:") as client:
         try:
@@ -114,7 +110,7 @@ def test_policy(case: dict[str, Any]) -> None:
             assert case["error"] is None
 
 
-@cases("keys")
+@each("case", "keys", "args key name options type unique")
 def test_key(case: dict[str, Any]) -> None:
     with ojs.Client("memory:") as client:
         unique = {**case["unique"], "on_conflict": "reject"}
@@ -144,7 +140,7 @@ def layer(name: str, does: str | None, trace: list[str]) -> Any:
     return run
 
 
-@cases("chains")
+@each("case", "chains", "chain do layers name names steps trace")
 def test_chain(case: dict[str, Any]) -> None:
     sent: list[str] = []
     ran: list[str] = []
