@@ -2,7 +2,7 @@
 
 use ojs_model::Timestamp;
 
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::features::pools::records::Pool;
 use crate::features::tenants::records::Usage;
 use crate::kernel::job::JobView;
