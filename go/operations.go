@@ -17,6 +17,10 @@ import (
 //   - options: All of the jobs, or none.
 //
 // A refusal is [ErrConflict] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.BulkCancel(ctx, ojs.BulkTarget{Queue: "reports"}, ojs.BulkOptions{})
 func (c *Client) BulkCancel(ctx context.Context, target BulkTarget, options BulkOptions) (*BulkResult, error) {
 	body, err := target.body(options)
 	if err != nil {
@@ -33,6 +37,10 @@ func (c *Client) BulkCancel(ctx context.Context, target BulkTarget, options Bulk
 //   - options: All of the jobs, or none.
 //
 // A refusal is [ErrConflict] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.BulkRetry(ctx, ojs.BulkTarget{JobIDs: []string{"019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"}}, ojs.BulkOptions{Atomic: true})
 func (c *Client) BulkRetry(ctx context.Context, target BulkTarget, options BulkOptions) (*BulkResult, error) {
 	body, err := target.body(options)
 	if err != nil {
@@ -48,6 +56,10 @@ func (c *Client) BulkRetry(ctx context.Context, target BulkTarget, options BulkO
 //   - options: All of the jobs, or none.
 //
 // A refusal is [ErrConflict] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.BulkDelete(ctx, ojs.BulkTarget{Type: "email.*", States: []ojs.JobState{"completed", "cancelled"}}, ojs.BulkOptions{})
 func (c *Client) BulkDelete(ctx context.Context, target BulkTarget, options BulkOptions) (*BulkResult, error) {
 	body, err := target.body(options)
 	if err != nil {
@@ -61,6 +73,10 @@ func (c *Client) BulkDelete(ctx context.Context, target BulkTarget, options Bulk
 //   - id: The job's id.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) GetJob(ctx context.Context, id string) (*Job, error) {
 	return c.job(ctx, "GET", at("jobs", id), nil)
 }
@@ -73,6 +89,10 @@ func (c *Client) GetJob(ctx context.Context, id string) (*Job, error) {
 //   - id: The job's id.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ExplainJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) ExplainJob(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("jobs", id, "explain"), nil)
 }
@@ -88,6 +108,8 @@ func (c *Client) ExplainJob(ctx context.Context, id string) (Obj, error) {
 //   - filter: Which jobs, in which order.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
 //
 //	page, err := client.ListJobs(ctx, ojs.JobFilter{Queue: "mail", States: []ojs.JobState{ojs.Discarded}})
 //	for _, job := range page.Jobs { … }
@@ -111,6 +133,10 @@ func (c *Client) ListJobs(ctx context.Context, filter JobFilter) (*JobPage, erro
 //   - id: The job's id.
 //
 // A refusal is [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.CancelJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) CancelJob(ctx context.Context, id string) (*Job, error) {
 	return c.job(ctx, "DELETE", at("jobs", id), nil)
 }
@@ -121,6 +147,10 @@ func (c *Client) CancelJob(ctx context.Context, id string) (*Job, error) {
 //   - priority: The new priority. Higher runs earlier.
 //
 // A refusal is [ErrInvalidStateTransition] or [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.SetPriority(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 5)
 func (c *Client) SetPriority(ctx context.Context, id string, priority int) (*Job, error) {
 	return c.job(ctx, "PATCH", at("jobs", id), Obj{"priority": priority})
 }
@@ -130,6 +160,10 @@ func (c *Client) SetPriority(ctx context.Context, id string, priority int) (*Job
 //   - id: The job's id.
 //
 // A refusal is [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ActivateJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) ActivateJob(ctx context.Context, id string) (*Job, error) {
 	return c.job(ctx, "POST", at("jobs", id, "activate"), empty)
 }
@@ -139,6 +173,10 @@ func (c *Client) ActivateJob(ctx context.Context, id string) (*Job, error) {
 //   - id: The job's id.
 //
 // A refusal is [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.RetryJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) RetryJob(ctx context.Context, id string) (*Job, error) {
 	answer, err := askFor[Job](c, ctx, "POST", at("admin", "jobs", id, "retry"), empty)
 	if err != nil {
@@ -156,6 +194,10 @@ func (c *Client) RetryJob(ctx context.Context, id string) (*Job, error) {
 //   - id: The job's id.
 //
 // A refusal is [ErrAPI] or [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.Result(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) Result(ctx context.Context, id string) (*JobResult, error) {
 	// Sent once: a refusal with 408 is an answer here.
 	return c.result(ctx, at("jobs", id, "result"), 0)
@@ -167,6 +209,10 @@ func (c *Client) Result(ctx context.Context, id string) (*JobResult, error) {
 //   - ids: The ids of the jobs.
 //
 // A refusal is [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.Results(ctx, []string{"019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e10"})
 func (c *Client) Results(ctx context.Context, ids []string) ([]*JobResult, error) {
 	var answer struct{ Results []*JobResult }
 	err := c.ask(ctx, "POST", at("jobs", "results"), Obj{"ids": ids}, &answer)
@@ -178,6 +224,10 @@ func (c *Client) Results(ctx context.Context, ids []string) ([]*JobResult, error
 //   - id: The workflow's id.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetWorkflow(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) GetWorkflow(ctx context.Context, id string) (*WorkflowStatus, error) {
 	return c.workflow(ctx, "GET", at("workflows", id), nil)
 }
@@ -187,6 +237,10 @@ func (c *Client) GetWorkflow(ctx context.Context, id string) (*WorkflowStatus, e
 //   - id: The workflow's id.
 //
 // A refusal is [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.CancelWorkflow(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) CancelWorkflow(ctx context.Context, id string) (*WorkflowStatus, error) {
 	return c.workflow(ctx, "DELETE", at("workflows", id), nil)
 }
@@ -199,6 +253,10 @@ func (c *Client) CancelWorkflow(ctx context.Context, id string) (*WorkflowStatus
 //   - perPage: The most workflows on one page, 1 to 100; 20 without it.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ListWorkflows(ctx, "running", 0, 50)
 func (c *Client) ListWorkflows(ctx context.Context, state string, page int, perPage int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -208,6 +266,10 @@ func (c *Client) ListWorkflows(ctx context.Context, state string, page int, perP
 }
 
 // ListQueues: All queues with their status.
+//
+// For example:
+//
+//	answer, err := client.ListQueues(ctx)
 func (c *Client) ListQueues(ctx context.Context) ([]Obj, error) {
 	var answer struct {
 		Queues []Obj `json:"queues"`
@@ -219,6 +281,10 @@ func (c *Client) ListQueues(ctx context.Context) ([]Obj, error) {
 // QueueStats: How many jobs of the queue are in which state.
 //
 //   - name: The name of the queue.
+//
+// For example:
+//
+//	answer, err := client.QueueStats(ctx, "mail")
 func (c *Client) QueueStats(ctx context.Context, name string) (*QueueStats, error) {
 	answer, err := askFor[struct{ Queue *QueueStats }](c, ctx, "GET", at("queues", name, "stats"), nil)
 	if err == nil && answer.Queue == nil {
@@ -234,6 +300,10 @@ func (c *Client) QueueStats(ctx context.Context, name string) (*QueueStats, erro
 // does not exist is made, paused: the protocol answers 200 for every name. "ojs queues pause" asks first.
 //
 //   - name: The name of the queue.
+//
+// For example:
+//
+//	err := client.PauseQueue(ctx, "mail")
 func (c *Client) PauseQueue(ctx context.Context, name string) error {
 	return c.ask(ctx, "POST", at("queues", name, "pause"), empty, nil)
 }
@@ -241,6 +311,10 @@ func (c *Client) PauseQueue(ctx context.Context, name string) error {
 // ResumeQueue: Hands out jobs of the queue again, and accepts new ones.
 //
 //   - name: The name of the queue.
+//
+// For example:
+//
+//	err := client.ResumeQueue(ctx, "mail")
 func (c *Client) ResumeQueue(ctx context.Context, name string) error {
 	return c.ask(ctx, "POST", at("queues", name, "resume"), empty, nil)
 }
@@ -251,6 +325,10 @@ func (c *Client) ResumeQueue(ctx context.Context, name string) error {
 //   - config: The settings, by their names on the wire.
 //
 // A refusal is [ErrConflict] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.CreateQueue(ctx, "mail", ojs.Obj{"concurrency": 20, "rate_limit": ojs.Obj{"limit": 100, "period": "PT1M"}})
 func (c *Client) CreateQueue(ctx context.Context, name string, config Obj) (Obj, error) {
 	return c.object(ctx, "POST", at("queues"), Obj{"name": name, "config": orEmpty(config)})
 }
@@ -260,6 +338,10 @@ func (c *Client) CreateQueue(ctx context.Context, name string, config Obj) (Obj,
 //   - name: The name of the queue.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetQueue(ctx, "mail")
 func (c *Client) GetQueue(ctx context.Context, name string) (Obj, error) {
 	return c.object(ctx, "GET", at("queues", name), nil)
 }
@@ -271,6 +353,10 @@ func (c *Client) GetQueue(ctx context.Context, name string) (Obj, error) {
 //   - config: The settings, by their names on the wire.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ConfigureQueue(ctx, "mail", ojs.Obj{"max_size": 1000})
 func (c *Client) ConfigureQueue(ctx context.Context, name string, config Obj) (Obj, error) {
 	return c.object(ctx, "PUT", at("queues", name, "config"), orEmpty(config))
 }
@@ -282,6 +368,10 @@ func (c *Client) ConfigureQueue(ctx context.Context, name string, config Obj) (O
 //   - targetQueue: Where the jobs go, for the strategy "move".
 //
 // A refusal is [ErrConflict] or [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	err := client.DeleteQueue(ctx, "mail", "move", "letters")
 func (c *Client) DeleteQueue(ctx context.Context, name string, strategy string, targetQueue string) error {
 	return c.ask(ctx, "DELETE", query(at("queues", name), "strategy", strategy, "target_queue", targetQueue), nil, nil)
 }
@@ -289,6 +379,10 @@ func (c *Client) DeleteQueue(ctx context.Context, name string, strategy string, 
 // DrainQueue: Accepts no more jobs for the queue and hands out those that are in it, until [Client.ResumeQueue].
 //
 //   - name: The name of the queue.
+//
+// For example:
+//
+//	err := client.DrainQueue(ctx, "mail")
 func (c *Client) DrainQueue(ctx context.Context, name string) error {
 	return c.ask(ctx, "POST", at("queues", name, "drain"), empty, nil)
 }
@@ -301,6 +395,10 @@ func (c *Client) DrainQueue(ctx context.Context, name string) error {
 //   - olderThan: Only jobs older than this: a time, or a length of time before now.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.PurgeQueue(ctx, "reports", []ojs.JobState{"completed", "cancelled"}, time.Hour)
 func (c *Client) PurgeQueue(ctx context.Context, name string, states []JobState, olderThan time.Duration) (int, error) {
 	body := Obj{"states": states, "confirm": true, "limit": 10000}
 	if olderThan != 0 {
@@ -323,6 +421,10 @@ func (c *Client) PurgeQueue(ctx context.Context, name string, states []JobState,
 //   - name: The name of the queue.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetFairness(ctx, "mail")
 func (c *Client) GetFairness(ctx context.Context, name string) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "queues", name, "fairness"), nil)
 }
@@ -338,6 +440,10 @@ func (c *Client) GetFairness(ctx context.Context, name string) (Obj, error) {
 //   - sharing: The settings, by their names on the wire.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.SetFairness(ctx, "mail", ojs.Obj{"by": "tenant", "weights": ojs.Obj{"acme": 4}})
 func (c *Client) SetFairness(ctx context.Context, name string, sharing Obj) (Obj, error) {
 	return c.object(ctx, "PUT", at("admin", "queues", name, "fairness"), orEmpty(sharing))
 }
@@ -347,6 +453,10 @@ func (c *Client) SetFairness(ctx context.Context, name string, sharing Obj) (Obj
 //   - name: The name of the queue.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	err := client.DeleteFairness(ctx, "mail")
 func (c *Client) DeleteFairness(ctx context.Context, name string) error {
 	return c.ask(ctx, "DELETE", at("admin", "queues", name, "fairness"), nil, nil)
 }
@@ -354,6 +464,10 @@ func (c *Client) DeleteFairness(ctx context.Context, name string) error {
 // ListRateLimits: The keys that have limits, with how much of each limit is used.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ListRateLimits(ctx)
 func (c *Client) ListRateLimits(ctx context.Context) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -367,6 +481,10 @@ func (c *Client) ListRateLimits(ctx context.Context) ([]Obj, error) {
 //   - key: The key.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetRateLimit(ctx, "stripe")
 func (c *Client) GetRateLimit(ctx context.Context, key string) (Obj, error) {
 	return c.object(ctx, "GET", at("rate-limits", key), nil)
 }
@@ -381,6 +499,10 @@ func (c *Client) GetRateLimit(ctx context.Context, key string) (Obj, error) {
 //   - offset: How many jobs are passed over.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ListDeadLetterJobs(ctx, "mail", 10, 20)
 func (c *Client) ListDeadLetterJobs(ctx context.Context, queue string, limit int, offset int) ([]Job, error) {
 	var answer struct{ Jobs []Job }
 	err := c.ask(ctx, "GET", query(at("dead-letter"), "queue", queue, "limit", positiveText(limit), "offset", positiveText(offset)), nil, &answer)
@@ -392,6 +514,10 @@ func (c *Client) ListDeadLetterJobs(ctx context.Context, queue string, limit int
 //   - id: The job's id.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetDeadLetterJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) GetDeadLetterJob(ctx context.Context, id string) (*Job, error) {
 	return c.job(ctx, "GET", at("dead-letter", id), nil)
 }
@@ -402,6 +528,10 @@ func (c *Client) GetDeadLetterJob(ctx context.Context, id string) (*Job, error) 
 //
 // A refusal is [ErrInvalidStateTransition] or [ErrNotFound] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for
 // errors.Is.
+//
+// For example:
+//
+//	answer, err := client.RetryDeadLetterJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) RetryDeadLetterJob(ctx context.Context, id string) (*Job, error) {
 	return c.job(ctx, "POST", at("dead-letter", id, "retry"), empty)
 }
@@ -411,6 +541,10 @@ func (c *Client) RetryDeadLetterJob(ctx context.Context, id string) (*Job, error
 //   - id: The job's id.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	err := client.DiscardDeadLetterJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) DiscardDeadLetterJob(ctx context.Context, id string) error {
 	return c.ask(ctx, "DELETE", at("dead-letter", id), nil, nil)
 }
@@ -421,6 +555,10 @@ func (c *Client) DiscardDeadLetterJob(ctx context.Context, id string) error {
 //   - filter: Which dead letters.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.RetryDeadLetterJobs(ctx, ojs.DeadLetterFilter{Queue: "mail", ErrorType: "Timeout", Since: time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)})
 func (c *Client) RetryDeadLetterJobs(ctx context.Context, filter DeadLetterFilter) (int, error) {
 	var answer struct {
 		Retried int `json:"retried"`
@@ -435,6 +573,10 @@ func (c *Client) RetryDeadLetterJobs(ctx context.Context, filter DeadLetterFilte
 //   - filter: Which dead letters.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.DiscardDeadLetterJobs(ctx, ojs.DeadLetterFilter{Type: "email.*", Until: time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)})
 func (c *Client) DiscardDeadLetterJobs(ctx context.Context, filter DeadLetterFilter) (int, error) {
 	var answer struct {
 		Deleted int `json:"deleted"`
@@ -446,6 +588,10 @@ func (c *Client) DiscardDeadLetterJobs(ctx context.Context, filter DeadLetterFil
 // DeadLetterStats: How many dead letters there are, by queue and by type of error, and since when. Where more than
 // 20,000 are kept, the numbers in "by_error_type" are those of the newest 20,000: "by_error_type_relation" is "gte". A
 // caller of a tenant gets all numbers so, with "total_relation" and "by_queue_relation".
+//
+// For example:
+//
+//	answer, err := client.DeadLetterStats(ctx)
 func (c *Client) DeadLetterStats(ctx context.Context) (Obj, error) {
 	return c.object(ctx, "GET", at("dead-letter", "stats"), nil)
 }
@@ -467,6 +613,10 @@ func (c *Client) DeadLetterStats(ctx context.Context) (Obj, error) {
 //   - jobs: These jobs instead: their ids with commas between them, 100 at most.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.PreviewDeadLetterJobs(ctx, "mail", "", "Timeout", time.Time{}, time.Time{}, "")
 func (c *Client) PreviewDeadLetterJobs(ctx context.Context, queue string, jobType string, errorType string, since time.Time, until time.Time, jobs string) (Obj, error) {
 	return c.object(ctx, "GET", query(at("dead-letter", "preview"), "queue", queue, "type", jobType, "error_type", errorType, "since", moment(since), "until", moment(until), "job_ids", jobs), nil)
 }
@@ -474,6 +624,10 @@ func (c *Client) PreviewDeadLetterJobs(ctx context.Context, queue string, jobTyp
 // ListCronJobs: All cron entries.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ListCronJobs(ctx)
 func (c *Client) ListCronJobs(ctx context.Context) ([]CronJob, error) {
 	// Servers have two names for the list.
 	var answer struct {
@@ -492,6 +646,10 @@ func (c *Client) ListCronJobs(ctx context.Context) ([]CronJob, error) {
 //   - name: The name of the entry.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetCronJob(ctx, "digest")
 func (c *Client) GetCronJob(ctx context.Context, name string) (*CronJob, error) {
 	var answer struct{ Cron *CronJob }
 	err := c.ask(ctx, "GET", at("cron", name), nil, &answer)
@@ -504,6 +662,10 @@ func (c *Client) GetCronJob(ctx context.Context, name string) (*CronJob, error) 
 //   - enabled: Whether the entry enqueues jobs.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.EnableCronJob(ctx, "digest", false)
 func (c *Client) EnableCronJob(ctx context.Context, name string, enabled bool) (*CronJob, error) {
 	var answer struct{ Cron *CronJob }
 	err := c.ask(ctx, "PATCH", at("cron", name), Obj{"enabled": enabled}, &answer)
@@ -517,6 +679,10 @@ func (c *Client) EnableCronJob(ctx context.Context, name string, enabled bool) (
 //   - name: The name of the entry.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.RunCronJob(ctx, "digest")
 func (c *Client) RunCronJob(ctx context.Context, name string) (*Job, error) {
 	return c.job(ctx, "POST", at("cron", name, "run"), empty)
 }
@@ -526,6 +692,10 @@ func (c *Client) RunCronJob(ctx context.Context, name string) (*Job, error) {
 //   - name: The name of the entry.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	err := client.UnregisterCronJob(ctx, "digest")
 func (c *Client) UnregisterCronJob(ctx context.Context, name string) error {
 	return c.ask(ctx, "DELETE", at("cron", name), nil, nil)
 }
@@ -537,6 +707,10 @@ func (c *Client) UnregisterCronJob(ctx context.Context, name string) error {
 //   - perPage: The most workers on one page, 1 to 100; 20 without it.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ListWorkers(ctx, "running", 1, 100)
 func (c *Client) ListWorkers(ctx context.Context, state string, page int, perPage int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -550,6 +724,10 @@ func (c *Client) ListWorkers(ctx context.Context, state string, page int, perPag
 //   - id: The worker's id.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetWorker(ctx, "mail-1")
 func (c *Client) GetWorker(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "workers", id), nil)
 }
@@ -561,6 +739,10 @@ func (c *Client) GetWorker(ctx context.Context, id string) (Obj, error) {
 //   - directive: What the worker shall do. One of quiet, terminate, resume.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.DirectWorker(ctx, "mail-1", "quiet")
 func (c *Client) DirectWorker(ctx context.Context, id string, directive string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "workers", id, directive), empty)
 }
@@ -570,6 +752,10 @@ func (c *Client) DirectWorker(ctx context.Context, id string, directive string) 
 //   - id: The worker's id.
 //
 // A refusal is [ErrConflict] or [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.RemoveWorker(ctx, "mail-1")
 func (c *Client) RemoveWorker(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "DELETE", at("admin", "workers", id), nil)
 }
@@ -577,16 +763,28 @@ func (c *Client) RemoveWorker(ctx context.Context, id string) (Obj, error) {
 // Health: Whether the server works, with its version, its store and how long it has run.
 //
 // A refusal is [ErrAPI] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.Health(ctx)
 func (c *Client) Health(ctx context.Context) (Obj, error) {
 	return c.object(ctx, "GET", at("health"), nil)
 }
 
 // Manifest: What the server is, and what it can do.
+//
+// For example:
+//
+//	answer, err := client.Manifest(ctx)
 func (c *Client) Manifest(ctx context.Context) (Obj, error) {
 	return c.object(ctx, "GET", "/ojs/manifest", nil)
 }
 
 // ServerStats: Jobs by state, throughput, latency and workers of the whole server.
+//
+// For example:
+//
+//	answer, err := client.ServerStats(ctx)
 func (c *Client) ServerStats(ctx context.Context) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "stats"), nil)
 }
@@ -599,6 +797,10 @@ func (c *Client) ServerStats(ctx context.Context) (Obj, error) {
 //   - until: Up to this time.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.StatsHistory(ctx, "1h", "mail", time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{})
 func (c *Client) StatsHistory(ctx context.Context, period string, queue string, since time.Time, until time.Time) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -620,6 +822,10 @@ func (c *Client) StatsHistory(ctx context.Context, period string, queue string, 
 //   - limit: The most types in the answer, 1 to 200; 50 without it.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.TypeStats(ctx, time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{}, "failed", 20)
 func (c *Client) TypeStats(ctx context.Context, since time.Time, until time.Time, sort string, limit int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -629,6 +835,10 @@ func (c *Client) TypeStats(ctx context.Context, since time.Time, until time.Time
 }
 
 // Maintenance: Whether the server is in maintenance, since when and why.
+//
+// For example:
+//
+//	answer, err := client.Maintenance(ctx)
 func (c *Client) Maintenance(ctx context.Context) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "system", "maintenance"), nil)
 }
@@ -640,6 +850,10 @@ func (c *Client) Maintenance(ctx context.Context) (Obj, error) {
 //   - estimatedDuration: How long it will take, such as "PT30M".
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.SetMaintenance(ctx, true, "moving the database", 30*time.Minute)
 func (c *Client) SetMaintenance(ctx context.Context, enabled bool, reason string, estimatedDuration time.Duration) (Obj, error) {
 	body := Obj{"enabled": enabled}
 	if reason != "" {
@@ -656,16 +870,28 @@ func (c *Client) SetMaintenance(ctx context.Context, enabled bool, reason string
 // has the first 1,000 contradictions, each with the check, the row, what was compared, and both values; "total" counts
 // them all. The time grows with the number of jobs. It takes one of the two connections for lists and searches;
 // everything else goes on, but for a store in memory, where all wait.
+//
+// For example:
+//
+//	answer, err := client.Audit(ctx)
 func (c *Client) Audit(ctx context.Context) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "system", "audit"), nil)
 }
 
 // ServerConfig: The settings that the server runs with. There are no secrets among them.
+//
+// For example:
+//
+//	answer, err := client.ServerConfig(ctx)
 func (c *Client) ServerConfig(ctx context.Context) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "system", "config"), nil)
 }
 
 // ListSchemas: The registered schemas of all job types, without their texts, in order of job type and version.
+//
+// For example:
+//
+//	answer, err := client.ListSchemas(ctx)
 func (c *Client) ListSchemas(ctx context.Context) ([]Obj, error) {
 	var answer struct {
 		Schemas []Obj `json:"schemas"`
@@ -685,6 +911,10 @@ func (c *Client) ListSchemas(ctx context.Context) ([]Obj, error) {
 //   - mode: What happens to jobs that do not match. One of strict, warn, off.
 //
 // A refusal is [ErrConflict] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.RegisterSchema(ctx, "email.send", "1.0.0", ojs.Obj{"items": ojs.Obj{"type": "string"}, "minItems": 1}, "strict")
 func (c *Client) RegisterSchema(ctx context.Context, jobType string, version string, schema Obj, mode string) (Obj, error) {
 	body := Obj{"job_type": jobType, "version": version, "schema": schema}
 	if mode != "" {
@@ -702,6 +932,10 @@ func (c *Client) RegisterSchema(ctx context.Context, jobType string, version str
 //   - jobType: The job type, or the URI of a schema.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetSchema(ctx, "email.send")
 func (c *Client) GetSchema(ctx context.Context, jobType string) (Obj, error) {
 	var answer struct {
 		Schema Obj `json:"schema"`
@@ -716,6 +950,10 @@ func (c *Client) GetSchema(ctx context.Context, jobType string) (Obj, error) {
 //   - version: The version.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetSchemaVersion(ctx, "email.send", "1.0.0")
 func (c *Client) GetSchemaVersion(ctx context.Context, jobType string, version string) (Obj, error) {
 	var answer struct {
 		Schema Obj `json:"schema"`
@@ -729,6 +967,10 @@ func (c *Client) GetSchemaVersion(ctx context.Context, jobType string, version s
 //   - jobType: The job type.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ListSchemaVersions(ctx, "email.send")
 func (c *Client) ListSchemaVersions(ctx context.Context, jobType string) ([]Obj, error) {
 	var answer struct {
 		Versions []Obj `json:"versions"`
@@ -745,6 +987,10 @@ func (c *Client) ListSchemaVersions(ctx context.Context, jobType string) ([]Obj,
 //   - mode: "strict", "warn" or "off". One of strict, warn, off.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.SetSchemaMode(ctx, "email.send", "1.0.0", "strict")
 func (c *Client) SetSchemaMode(ctx context.Context, jobType string, version string, mode string) (Obj, error) {
 	var answer struct {
 		Schema Obj `json:"schema"`
@@ -759,6 +1005,10 @@ func (c *Client) SetSchemaMode(ctx context.Context, jobType string, version stri
 //   - version: The version.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	err := client.DeleteSchema(ctx, "email.send", "1.0.0")
 func (c *Client) DeleteSchema(ctx context.Context, jobType string, version string) error {
 	return c.ask(ctx, "DELETE", at("schemas", jobType, version), nil, nil)
 }
@@ -769,6 +1019,10 @@ func (c *Client) DeleteSchema(ctx context.Context, jobType string, version strin
 //   - state: Only trains in this state: "running", "draining" or "held".
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ListTrains(ctx, "held")
 func (c *Client) ListTrains(ctx context.Context, state string) ([]Obj, error) {
 	var answer struct {
 		Trains []Obj `json:"trains"`
@@ -783,6 +1037,10 @@ func (c *Client) ListTrains(ctx context.Context, state string) ([]Obj, error) {
 //   - id: The id of the train.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetTrain(ctx, "dest_7")
 func (c *Client) GetTrain(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("trains", id), nil)
 }
@@ -793,6 +1051,10 @@ func (c *Client) GetTrain(ctx context.Context, id string) (Obj, error) {
 //   - jobId: Only if this job is the locomotive.
 //
 // A refusal is [ErrConflict] or [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.AdvanceTrain(ctx, "dest_7", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) AdvanceTrain(ctx context.Context, id string, jobId string) (Obj, error) {
 	body := Obj{"confirm": true}
 	if jobId != "" {
@@ -806,6 +1068,10 @@ func (c *Client) AdvanceTrain(ctx context.Context, id string, jobId string) (Obj
 //   - id: The id of the train.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.HoldTrain(ctx, "dest_7")
 func (c *Client) HoldTrain(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("trains", id, "hold"), empty)
 }
@@ -816,6 +1082,10 @@ func (c *Client) HoldTrain(ctx context.Context, id string) (Obj, error) {
 //   - perPage: The most tenants on the page, 1 to 100; 20 without it.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ListTenants(ctx, 2, 50)
 func (c *Client) ListTenants(ctx context.Context, page int, perPage int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -829,6 +1099,10 @@ func (c *Client) ListTenants(ctx context.Context, page int, perPage int) ([]Obj,
 //   - id: The id of the tenant.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetTenant(ctx, "acme")
 func (c *Client) GetTenant(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "tenants", id), nil)
 }
@@ -840,6 +1114,10 @@ func (c *Client) GetTenant(ctx context.Context, id string) (Obj, error) {
 //     "fairness_weight" (which leaves the other limits as they are) and "status" ("active" or "suspended").
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.PutTenant(ctx, "acme", ojs.Obj{"limits": ojs.Obj{"max_concurrency": 10}, "name": "Acme Ltd.", "status": "active"})
 func (c *Client) PutTenant(ctx context.Context, id string, changes Obj) (Obj, error) {
 	return c.object(ctx, "PUT", at("admin", "tenants", id), orEmpty(changes))
 }
@@ -849,6 +1127,10 @@ func (c *Client) PutTenant(ctx context.Context, id string, changes Obj) (Obj, er
 //   - id: The id of the tenant.
 //
 // A refusal is [ErrConflict] or [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.DeleteTenant(ctx, "acme")
 func (c *Client) DeleteTenant(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "DELETE", at("admin", "tenants", id), nil)
 }
@@ -864,6 +1146,10 @@ func (c *Client) DeleteTenant(ctx context.Context, id string) (Obj, error) {
 //     tenants share: 1 to 1,000); and "reason", a text for the log of the server.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.SetTenantLimits(ctx, "acme", ojs.Obj{"max_concurrency": 10, "max_enqueue_rate": ojs.Obj{"limit": 100, "period": "PT1S"}, "max_queue_depth": 10000, "max_scheduled": 500})
 func (c *Client) SetTenantLimits(ctx context.Context, id string, limits Obj) (Obj, error) {
 	return c.object(ctx, "PUT", at("admin", "tenants", id, "limits"), orEmpty(limits))
 }
@@ -874,6 +1160,10 @@ func (c *Client) SetTenantLimits(ctx context.Context, id string, limits Obj) (Ob
 //   - id: The id of the tenant.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.SuspendTenant(ctx, "acme")
 func (c *Client) SuspendTenant(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "tenants", id, "suspend"), empty)
 }
@@ -883,6 +1173,10 @@ func (c *Client) SuspendTenant(ctx context.Context, id string) (Obj, error) {
 //   - id: The id of the tenant.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ResumeTenant(ctx, "acme")
 func (c *Client) ResumeTenant(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "tenants", id, "resume"), empty)
 }
@@ -892,6 +1186,10 @@ func (c *Client) ResumeTenant(ctx context.Context, id string) (Obj, error) {
 //   - id: The id of the tenant, or "_default".
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.TenantStats(ctx, "acme")
 func (c *Client) TenantStats(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "tenants", id, "stats"), nil)
 }
@@ -905,6 +1203,10 @@ func (c *Client) TenantStats(ctx context.Context, id string) (Obj, error) {
 //   - perPage: The most jobs on the page, 1 to 100; 20 without it.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.TenantJobs(ctx, "acme", "mail", "available", 1, 10)
 func (c *Client) TenantJobs(ctx context.Context, id string, queue string, state string, page int, perPage int) (*JobPage, error) {
 	answer, err := askFor[struct {
 		Items      []Job
@@ -934,6 +1236,10 @@ func (c *Client) TenantJobs(ctx context.Context, id string, queue string, state 
 //   - limit: The most tenants in the answer, 1 to 1,000; 100 without it.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.NoisyTenants(ctx, 20, 0, 0, 0, 50, 10)
 func (c *Client) NoisyTenants(ctx context.Context, depthFactor int, rateFactor int, activePercent int, errorFactor int, minJobs int, limit int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -945,6 +1251,10 @@ func (c *Client) NoisyTenants(ctx context.Context, depthFactor int, rateFactor i
 // ListWebhooks: The subscriptions, the oldest first, without their secrets. "dropped" says how many events became no
 // delivery because too many deliveries waited for the subscription; "dropped_since" when the first of them happened,
 // or null.
+//
+// For example:
+//
+//	answer, err := client.ListWebhooks(ctx)
 func (c *Client) ListWebhooks(ctx context.Context) ([]Obj, error) {
 	var answer struct {
 		Subscriptions []Obj `json:"subscriptions"`
@@ -963,6 +1273,10 @@ func (c *Client) ListWebhooks(ctx context.Context) ([]Obj, error) {
 //     "active" and "format" ("ojs", "cloudevents" or "cloudevents-binary").
 //
 // A refusal is [ErrConflict] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.CreateWebhook(ctx, ojs.Obj{"events": []string{"job.completed", "job.failed"}, "secret": "whsec_test_secret", "url": "https://example.com/hooks/ojs"})
 func (c *Client) CreateWebhook(ctx context.Context, subscription Obj) (Obj, error) {
 	var answer struct {
 		Subscription Obj `json:"subscription"`
@@ -977,6 +1291,10 @@ func (c *Client) CreateWebhook(ctx context.Context, subscription Obj) (Obj, erro
 //   - id: The id of the subscription, "sub_…".
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetWebhook(ctx, "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) GetWebhook(ctx context.Context, id string) (Obj, error) {
 	var answer struct {
 		Subscription Obj `json:"subscription"`
@@ -992,6 +1310,10 @@ func (c *Client) GetWebhook(ctx context.Context, id string) (Obj, error) {
 //   - changes: The members that change: "url", "events", "active", "filter", "metadata", "format".
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.UpdateWebhook(ctx, "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", ojs.Obj{"events": []string{"job.*"}})
 func (c *Client) UpdateWebhook(ctx context.Context, id string, changes Obj) (Obj, error) {
 	var answer struct {
 		Subscription Obj `json:"subscription"`
@@ -1005,6 +1327,10 @@ func (c *Client) UpdateWebhook(ctx context.Context, id string, changes Obj) (Obj
 //   - id: The id of the subscription.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	err := client.DeleteWebhook(ctx, "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) DeleteWebhook(ctx context.Context, id string) error {
 	return c.ask(ctx, "DELETE", at("webhooks", "subscriptions", id), nil, nil)
 }
@@ -1015,6 +1341,10 @@ func (c *Client) DeleteWebhook(ctx context.Context, id string) error {
 //   - id: The id of the subscription.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.TestWebhook(ctx, "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) TestWebhook(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("webhooks", "subscriptions", id, "test"), empty)
 }
@@ -1025,6 +1355,10 @@ func (c *Client) TestWebhook(ctx context.Context, id string) (Obj, error) {
 //   - id: The id of the subscription.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.RotateWebhookSecret(ctx, "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) RotateWebhookSecret(ctx context.Context, id string) (Obj, error) {
 	var answer struct {
 		Subscription Obj `json:"subscription"`
@@ -1041,6 +1375,10 @@ func (c *Client) RotateWebhookSecret(ctx context.Context, id string) (Obj, error
 //   - limit: The most deliveries in the answer, 1 to 200.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ListWebhookDeliveries(ctx, "", "dead", 50)
 func (c *Client) ListWebhookDeliveries(ctx context.Context, subscriptionId string, status string, limit int) ([]Obj, error) {
 	var answer struct {
 		Deliveries []Obj `json:"deliveries"`
@@ -1054,6 +1392,10 @@ func (c *Client) ListWebhookDeliveries(ctx context.Context, subscriptionId strin
 //   - id: The id of the delivery, "del_…".
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetWebhookDelivery(ctx, "del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) GetWebhookDelivery(ctx context.Context, id string) (Obj, error) {
 	var answer struct {
 		Delivery Obj `json:"delivery"`
@@ -1068,6 +1410,10 @@ func (c *Client) GetWebhookDelivery(ctx context.Context, id string) (Obj, error)
 //   - id: The id of the delivery.
 //
 // A refusal is [ErrConflict] or [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.RetryWebhookDelivery(ctx, "del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) RetryWebhookDelivery(ctx context.Context, id string) (Obj, error) {
 	var answer struct {
 		Delivery Obj `json:"delivery"`
@@ -1082,6 +1428,10 @@ func (c *Client) RetryWebhookDelivery(ctx context.Context, id string) (Obj, erro
 //   - id: The job's id.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetProgress(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) GetProgress(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("jobs", id, "progress"), nil)
 }
@@ -1093,6 +1443,10 @@ func (c *Client) GetProgress(ctx context.Context, id string) (Obj, error) {
 //   - id: The workflow's id.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetWorkflowProgress(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) GetWorkflowProgress(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("workflows", id, "progress"), nil)
 }
@@ -1107,6 +1461,10 @@ func (c *Client) GetWorkflowProgress(ctx context.Context, id string) (Obj, error
 //
 // A refusal is [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] or [ErrPayloadTooLarge] or
 // [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.SaveCheckpoint(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", ojs.Obj{"cursor": "abc-750", "rows": 750})
 func (c *Client) SaveCheckpoint(ctx context.Context, id string, state Obj) (Obj, error) {
 	return c.object(ctx, "PUT", at("jobs", id, "checkpoint"), Obj{"state": state})
 }
@@ -1116,6 +1474,10 @@ func (c *Client) SaveCheckpoint(ctx context.Context, id string, state Obj) (Obj,
 //   - id: The job's id.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetCheckpoint(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) GetCheckpoint(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("jobs", id, "checkpoint"), nil)
 }
@@ -1125,6 +1487,10 @@ func (c *Client) GetCheckpoint(ctx context.Context, id string) (Obj, error) {
 //   - id: The job's id.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	err := client.DeleteCheckpoint(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) DeleteCheckpoint(ctx context.Context, id string) error {
 	return c.ask(ctx, "DELETE", at("jobs", id, "checkpoint"), nil, nil)
 }
@@ -1132,6 +1498,10 @@ func (c *Client) DeleteCheckpoint(ctx context.Context, id string) error {
 // ListPushEndpoints: The endpoints that jobs are sent to, the oldest first, without their secrets. "status" is
 // "active", "failing", "open" (sent nothing for a minute after five failures), "probing", "waiting" (it has asked for
 // a pause), "disabled" (it answered 401, 403, 404 or 410) or "paused"; "last_failure" says why.
+//
+// For example:
+//
+//	answer, err := client.ListPushEndpoints(ctx)
 func (c *Client) ListPushEndpoints(ctx context.Context) ([]Obj, error) {
 	var answer struct {
 		Endpoints []Obj `json:"endpoints"`
@@ -1149,6 +1519,10 @@ func (c *Client) ListPushEndpoints(ctx context.Context) ([]Obj, error) {
 //     "signing_secret", "weight", "retry_429"), "routing", "provider" and "active".
 //
 // A refusal is [ErrConflict] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.CreatePushEndpoint(ctx, ojs.Obj{"config": ojs.Obj{"max_concurrency": 100, "signing_secret": "whsec_test_secret", "timeout_ms": 30000}, "endpoint": "https://example.com/functions/jobs", "job_types": []string{"email.send", "report.*"}, "queues": []string{"default"}})
 func (c *Client) CreatePushEndpoint(ctx context.Context, endpoint Obj) (Obj, error) {
 	var answer struct {
 		PushEndpoint Obj `json:"push_endpoint"`
@@ -1162,6 +1536,10 @@ func (c *Client) CreatePushEndpoint(ctx context.Context, endpoint Obj) (Obj, err
 //   - id: The id of the endpoint, "push_…".
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetPushEndpoint(ctx, "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) GetPushEndpoint(ctx context.Context, id string) (Obj, error) {
 	var answer struct {
 		PushEndpoint Obj `json:"push_endpoint"`
@@ -1178,6 +1556,10 @@ func (c *Client) GetPushEndpoint(ctx context.Context, id string) (Obj, error) {
 //     "active".
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.UpdatePushEndpoint(ctx, "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", ojs.Obj{"active": false})
 func (c *Client) UpdatePushEndpoint(ctx context.Context, id string, changes Obj) (Obj, error) {
 	var answer struct {
 		PushEndpoint Obj `json:"push_endpoint"`
@@ -1191,6 +1573,10 @@ func (c *Client) UpdatePushEndpoint(ctx context.Context, id string, changes Obj)
 //   - id: The id of the endpoint.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	err := client.DeletePushEndpoint(ctx, "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) DeletePushEndpoint(ctx context.Context, id string) error {
 	return c.ask(ctx, "DELETE", at("push", "endpoints", id), nil, nil)
 }
@@ -1201,6 +1587,10 @@ func (c *Client) DeletePushEndpoint(ctx context.Context, id string) error {
 //   - id: The id of the endpoint.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.TestPushEndpoint(ctx, "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) TestPushEndpoint(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("push", "endpoints", id, "test"), empty)
 }
@@ -1211,6 +1601,10 @@ func (c *Client) TestPushEndpoint(ctx context.Context, id string) (Obj, error) {
 //   - id: The id of the endpoint.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.RotatePushSecret(ctx, "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) RotatePushSecret(ctx context.Context, id string) (Obj, error) {
 	var answer struct {
 		PushEndpoint Obj `json:"push_endpoint"`
@@ -1229,6 +1623,10 @@ func (c *Client) RotatePushSecret(ctx context.Context, id string) (Obj, error) {
 //   - cursor: The "next_cursor" of the page before.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetHistory(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 0, "")
 func (c *Client) GetHistory(ctx context.Context, id string, limit int, cursor string) (Obj, error) {
 	return c.object(ctx, "GET", query(at("jobs", id, "history"), "limit", positiveText(limit), "cursor", cursor), nil)
 }
@@ -1240,6 +1638,10 @@ func (c *Client) GetHistory(ctx context.Context, id string, limit int, cursor st
 //   - id: The job's id.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetLineage(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) GetLineage(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "GET", at("jobs", id, "lineage"), nil)
 }
@@ -1250,6 +1652,10 @@ func (c *Client) GetLineage(ctx context.Context, id string) (Obj, error) {
 //   - id: The job's id.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.DeleteHistory(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) DeleteHistory(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "DELETE", at("jobs", id, "history"), nil)
 }
@@ -1265,6 +1671,10 @@ func (c *Client) DeleteHistory(ctx context.Context, id string) (Obj, error) {
 //   - groupBy: The length of each period; "hour" without it. One of minute, hour, day.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.HistoryStats(ctx, time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{}, "mail", "day")
 func (c *Client) HistoryStats(ctx context.Context, since time.Time, before time.Time, queues string, groupBy string) ([]Obj, error) {
 	var answer struct {
 		Buckets []Obj `json:"buckets"`
@@ -1289,6 +1699,10 @@ func (c *Client) HistoryStats(ctx context.Context, since time.Time, before time.
 //   - perPage: The most groups on the page, 1 to 100; 20 without it.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ListErrorGroups(ctx, "mail", "email.*", "Timeout", "acme", time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), "count", 2, 50)
 func (c *Client) ListErrorGroups(ctx context.Context, queue string, jobType string, errorType string, tenant string, since time.Time, sort string, page int, perPage int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -1306,6 +1720,10 @@ func (c *Client) ListErrorGroups(ctx context.Context, queue string, jobType stri
 //   - tenant: Only failures of jobs of this tenant.
 //
 // A refusal is [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetErrorGroup(ctx, "1f0c5f9d2a7be643", "mail", "", "")
 func (c *Client) GetErrorGroup(ctx context.Context, fingerprint string, queue string, jobType string, tenant string) (Obj, error) {
 	return c.object(ctx, "GET", query(at("admin", "errors", fingerprint), "queue", queue, "type", jobType, "tenant", tenant), nil)
 }
@@ -1326,6 +1744,10 @@ func (c *Client) GetErrorGroup(ctx context.Context, fingerprint string, queue st
 //   - dryRun: Say what would be found, and change nothing.
 //
 // A refusal is [ErrAPI] or [ErrConflict] or [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.StartBulkOperation(ctx, "retry", ojs.Obj{"queue": "mail", "state": "discarded"}, "the mail server was down", false)
 func (c *Client) StartBulkOperation(ctx context.Context, action string, filter Obj, reason string, dryRun bool) (Obj, error) {
 	body := Obj{"action": action, "filter": filter, "confirm": true}
 	if reason != "" {
@@ -1345,6 +1767,10 @@ func (c *Client) StartBulkOperation(ctx context.Context, action string, filter O
 //   - perPage: The most on the page, 1 to 100; 20 without it.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ListBulkOperations(ctx, "running", "", 50)
 func (c *Client) ListBulkOperations(ctx context.Context, state string, cursor string, perPage int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`
@@ -1362,6 +1788,10 @@ func (c *Client) ListBulkOperations(ctx context.Context, state string, cursor st
 //   - waitMs: Answer as soon as it does not run any more, at the latest after so many milliseconds: 60,000 at most.
 //
 // A refusal is [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.GetBulkOperation(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 30000)
 func (c *Client) GetBulkOperation(ctx context.Context, id string, waitMs int) (Obj, error) {
 	return c.object(ctx, "GET", query(at("admin", "bulk", id), "wait_ms", positiveText(waitMs)), nil)
 }
@@ -1371,6 +1801,10 @@ func (c *Client) GetBulkOperation(ctx context.Context, id string, waitMs int) (O
 //   - id: The id of the operation.
 //
 // A refusal is [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.PauseBulkOperation(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) PauseBulkOperation(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "bulk", id, "pause"), empty)
 }
@@ -1380,6 +1814,10 @@ func (c *Client) PauseBulkOperation(ctx context.Context, id string) (Obj, error)
 //   - id: The id of the operation.
 //
 // A refusal is [ErrAPI] or [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ResumeBulkOperation(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) ResumeBulkOperation(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "bulk", id, "resume"), empty)
 }
@@ -1389,6 +1827,10 @@ func (c *Client) ResumeBulkOperation(ctx context.Context, id string) (Obj, error
 //   - id: The id of the operation.
 //
 // A refusal is [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.CancelBulkOperation(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 func (c *Client) CancelBulkOperation(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("admin", "bulk", id, "cancel"), empty)
 }
@@ -1406,6 +1848,10 @@ func (c *Client) CancelBulkOperation(ctx context.Context, id string) (Obj, error
 //   - perPage: The most relays on the page, 1 to 100; 20 without it.
 //
 // A refusal is [ErrInvalidRequest] for errors.Is.
+//
+// For example:
+//
+//	answer, err := client.ListRelays(ctx, "stuck", 2, 50)
 func (c *Client) ListRelays(ctx context.Context, state string, page int, perPage int) ([]Obj, error) {
 	var answer struct {
 		Items []Obj `json:"items"`

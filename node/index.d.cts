@@ -396,6 +396,12 @@ export class OJSClient {
    * tenant's. It shares connection and middleware; closing it leaves them open.
    */
   ofTenant(tenant: string): OJSClient;
+  /**
+   * Any request of the protocol, for operations that have no method; the decoded body of a 2xx answer.
+   * @param path Relative to `/ojs/v1`.
+   * @example await client.request('GET', '/admin/pools')
+   */
+  request(method: string, path: string, body?: unknown, options?: CallOptions): Promise<any>;
   /** Sends many jobs in one request: all are stored or none. */
   enqueueBatch(jobs: Iterable<JobLike>, options?: CallOptions): Promise<Job[]>;
   /** Sends many jobs, each with an outcome of its own: a wrong one does not keep the others out, unless `atomic`. */

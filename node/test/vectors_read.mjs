@@ -9,7 +9,7 @@ const json = createRequire(import.meta.url)('../lib/json.cjs');
 /** The object, which must have only these members: what another one says would not be tested. */
 export function known(object, members, where) {
   const unknown = Object.keys(object).filter((name) => !members.split(' ').includes(name));
-  assert.deepEqual(unknown, [], `${where}: members unknown here: compare them, or remove them from the vector`);
+  assert.deepEqual(unknown, [], `${where}: members that these tests do not know: compare them or remove them`);
   return object;
 }
 

@@ -272,6 +272,15 @@ class AsyncClient(AsyncOperations):
         view._tenant = tenant
         return view
 
+    # --- any other operation ---
+
+    async def request(self, method: str, path: str, body: Any = None) -> Any:
+        """Any request of the protocol, for operations that have no method; returns the decoded body of a 2xx answer.
+
+        ``path`` is relative to ``/ojs/v1``. Raises a subclass of OJSAPIError when the server refuses.
+        """
+        return await self._transport.request(method, path, body)
+
     # --- workflows ---
 
     async def workflow(self, definition: Workflow | Mapping[str, Any]) -> WorkflowStatus:

@@ -318,6 +318,20 @@ class Client(Operations):
         view._tenant = tenant
         return view
 
+    # --- any other operation ---
+
+    def request(self, method: str, path: str, body: Any = None) -> Any:
+        """Any request of the protocol, for operations that have no method; returns the decoded body of a 2xx answer.
+
+        ``path`` is relative to ``/ojs/v1``. Raises a subclass of OJSAPIError when the server refuses.
+
+        >>> with Client("memory:") as client:
+        ...     _ = client.request("PUT", "/admin/pools/mail", {"queues": ["mail", "newsletter"]})
+        ...     client.request("GET", "/admin/pools")["pools"][0]["queues"]
+        ['mail', 'newsletter']
+        """
+        return self._transport.request(method, path, body)
+
     # --- workflows ---
 
     def workflow(self, definition: Workflow | Mapping[str, Any]) -> WorkflowStatus:

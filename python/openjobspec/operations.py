@@ -98,6 +98,16 @@ class Operations(ABC):
         * ``atomic``: All of the jobs, or none.
 
         Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.bulk_retry([job.id]).succeeded
+        1
         """
         target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta).to_dict()
         return self._run(Call(
@@ -313,6 +323,12 @@ class Operations(ABC):
         * ``job_id``: The job's id.
 
         Raises InvalidStateTransitionError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send", extra={"pending": True})
+        ...     job.state, client.activate_job(job.id).state
+        ('pending', 'available')
         """
         return self._run(Call(
             "POST",
@@ -330,6 +346,16 @@ class Operations(ABC):
         * ``job_id``: The job's id.
 
         Raises InvalidStateTransitionError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.retry_job(job.id).state
+        'available'
         """
         return self._run(Call(
             "POST",
@@ -350,6 +376,16 @@ class Operations(ABC):
         * ``job_id``: The job's id.
 
         Raises OJSAPIError, JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("add", lambda ctx: sum(ctx.args))
+        ...     job = client.enqueue("add", [1, 2])
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.result(job.id).result
+        3
         """
         return self._run(Call(
             "GET",
@@ -371,6 +407,16 @@ class Operations(ABC):
         * ``job_ids``: The ids of the jobs.
 
         Raises PayloadTooLargeError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("add", lambda ctx: sum(ctx.args))
+        ...     job = client.enqueue("add", [1, 2])
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     [one.result for one in client.results([job.id])]
+        [3]
         """
         return self._run(Call(
             "POST",
@@ -709,6 +755,12 @@ class Operations(ABC):
         * ``name``: The name of the queue.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.set_fairness("default", weights={"acme": 3})
+        ...     client.get_fairness("default")["weights"]
+        {'acme': 3}
         """
         return self._run(Call(
             "GET",
@@ -759,6 +811,16 @@ class Operations(ABC):
         * ``name``: The name of the queue.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.set_fairness("default", weights={"acme": 3})
+        ...     client.delete_fairness("default")
+        ...     try:
+        ...         _ = client.get_fairness("default")
+        ...     except openjobspec.JobNotFoundError:
+        ...         print("jobs run in the order of their priority again")
+        jobs run in the order of their priority again
         """
         return self._run(Call(
             "DELETE",
@@ -771,6 +833,12 @@ class Operations(ABC):
         """The keys that have limits, with how much of each limit is used.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("charge.card", rate_limit={"key": "stripe", "concurrency": 5})
+        ...     [limit["key"] for limit in client.list_rate_limits()]
+        ['stripe']
         """
         return self._run(Call(
             "GET",
@@ -788,6 +856,12 @@ class Operations(ABC):
         * ``key``: The key.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("charge.card", rate_limit={"key": "stripe", "concurrency": 5})
+        ...     client.get_rate_limit("stripe")["concurrency"]["limit"]
+        5
         """
         return self._run(Call(
             "GET",
@@ -810,6 +884,14 @@ class Operations(ABC):
         * ``expires_at``: When the override ends.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> from datetime import timedelta
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("charge.card", rate_limit={"key": "stripe", "concurrency": 5})
+        ...     limit = client.override_rate_limit("stripe", {"concurrency": 2}, expires_at=timedelta(hours=1))
+        ...     limit["concurrency"]["limit"]
+        2
         """
         return self._run(Call(
             "PUT",
@@ -838,6 +920,16 @@ class Operations(ABC):
         * ``offset``: How many jobs are passed over.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     [letter.id == job.id for letter in client.dead_letters(queue="default")]
+        [True]
         """
         return self._run(Call(
             "GET",
@@ -855,6 +947,16 @@ class Operations(ABC):
         * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.get_dead_letter(job.id).state
+        'discarded'
         """
         return self._run(Call(
             "GET",
@@ -872,6 +974,16 @@ class Operations(ABC):
         * ``job_id``: The job's id.
 
         Raises InvalidStateTransitionError, JobNotFoundError, PayloadTooLargeError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.retry_dead_letter(job.id).state
+        'available'
         """
         return self._run(Call(
             "POST",
@@ -889,6 +1001,17 @@ class Operations(ABC):
         * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.discard_dead_letter(job.id)
+        ...     client.dead_letters()
+        []
         """
         return self._run(Call(
             "DELETE",
@@ -915,6 +1038,16 @@ class Operations(ABC):
         * ``until``: Only jobs discarded before this time.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.retry_dead_letters(queue="default")
+        1
         """
         return self._run(Call(
             "POST",
@@ -941,6 +1074,16 @@ class Operations(ABC):
         * ``until``: Only jobs discarded before this time.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.discard_dead_letters(job_type="email.*")
+        1
         """
         return self._run(Call(
             "DELETE",
@@ -997,6 +1140,17 @@ class Operations(ABC):
         * ``jobs``: These jobs instead: their ids with commas between them, 100 at most.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     found = client.preview_dead_letters(queue="default")
+        ...     found["matched"], found["would_be_refused"]
+        (1, 0)
         """
         return self._run(Call(
             "GET",
@@ -1160,6 +1314,15 @@ class Operations(ABC):
         * ``worker_id``: The worker's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client, worker_id="mail-1", heartbeat_interval=0.1)
+        ...     _ = worker.register("email.send", lambda ctx: None)
+        ...     with worker:
+        ...         started = next(iter(client.events(types=["worker.started"], after="")))
+        ...         client.get_worker("mail-1")["state"]
+        'running'
         """
         return self._run(Call(
             "GET",
@@ -1182,6 +1345,15 @@ class Operations(ABC):
         * ``directive``: What the worker shall do. It is ``quiet``, ``terminate`` or ``resume``.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client, worker_id="mail-1", heartbeat_interval=0.1)
+        ...     _ = worker.register("email.send", lambda ctx: None)
+        ...     with worker:
+        ...         started = next(iter(client.events(types=["worker.started"], after="")))
+        ...         client.direct_worker("mail-1", "quiet")["directive"]
+        'quiet'
         """
         return self._run(Call(
             "POST",
@@ -1199,6 +1371,18 @@ class Operations(ABC):
         * ``worker_id``: The worker's id.
 
         Raises ConflictError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client, worker_id="mail-1", heartbeat_interval=0.1)
+        ...     _ = worker.register("email.send", lambda ctx: None)
+        ...     with worker:
+        ...         started = next(iter(client.events(types=["worker.started"], after="")))
+        ...         try:
+        ...             _ = client.remove_worker("mail-1")
+        ...         except openjobspec.InvalidStateTransitionError:
+        ...             print("it still sends heartbeats")
+        it still sends heartbeats
         """
         return self._run(Call(
             "DELETE",
@@ -1226,6 +1410,11 @@ class Operations(ABC):
 
     def manifest(self) -> dict[str, Any]:
         """What the server is, and what it can do.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.manifest()["conformance_level"]
+        4
         """
         return self._run(Call(
             "GET",
@@ -1266,6 +1455,12 @@ class Operations(ABC):
         * ``until``: Up to this time.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("email.send", queue="mail")
+        ...     [period["enqueued"] for period in client.stats_history(period="1h", queue="mail")]
+        [1]
         """
         return self._run(Call(
             "GET",
@@ -1297,6 +1492,12 @@ class Operations(ABC):
         * ``limit``: The most types in the answer, 1 to 200; 50 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("email.send")
+        ...     [(figures["type"], figures["enqueued"]) for figures in client.type_stats()]
+        [('email.send', 1)]
         """
         return self._run(Call(
             "GET",
@@ -1307,6 +1508,11 @@ class Operations(ABC):
 
     def maintenance(self) -> dict[str, Any]:
         """Whether the server is in maintenance, since when and why.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.maintenance()["maintenance"]
+        False
         """
         return self._run(Call(
             "GET",
@@ -1351,6 +1557,11 @@ class Operations(ABC):
         with the check, the row, what was compared, and both values; ``total`` counts them all. The time grows with
         the number of jobs. It takes one of the two connections for lists and searches; everything else goes on, but
         for a store in memory, where all wait.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.audit()["sound"]
+        True
         """
         return self._run(Call(
             "GET",
@@ -1361,6 +1572,11 @@ class Operations(ABC):
 
     def server_config(self) -> dict[str, Any]:
         """The settings that the server runs with. There are no secrets among them.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.server_config()["limits"]["max_meta_bytes"]
+        65536
         """
         return self._run(Call(
             "GET",
@@ -1371,6 +1587,12 @@ class Operations(ABC):
 
     def list_schemas(self) -> list[dict[str, Any]]:
         """The registered schemas of all job types, without their texts, in order of job type and version.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_schema("email.send", "1.0.0", {"items": {"type": "string"}})
+        ...     [(schema["job_type"], schema["version"]) for schema in client.list_schemas()]
+        [('email.send', '1.0.0')]
         """
         return self._run(Call(
             "GET",
@@ -1447,6 +1669,12 @@ class Operations(ABC):
         * ``version``: The version.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_schema("email.send", "1.0.0", {"items": {"type": "string"}})
+        ...     client.get_schema_version("email.send", "1.0.0")["schema"]
+        {'items': {'type': 'string'}}
         """
         return self._run(Call(
             "GET",
@@ -1464,6 +1692,12 @@ class Operations(ABC):
         * ``job_type``: The job type.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_schema("email.send", "1.0.0", {"items": {"type": "string"}})
+        ...     [version["version"] for version in client.list_schema_versions("email.send")]
+        ['1.0.0']
         """
         return self._run(Call(
             "GET",
@@ -1485,6 +1719,12 @@ class Operations(ABC):
         * ``mode``: ``strict``, ``warn`` or ``off``. It is ``strict``, ``warn`` or ``off``.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_schema("email.send", "1.0.0", {"items": {"type": "string"}})
+        ...     client.set_schema_mode("email.send", "1.0.0", "strict")["mode"]
+        'strict'
         """
         return self._run(Call(
             "PATCH",
@@ -1504,6 +1744,13 @@ class Operations(ABC):
         * ``version``: The version.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_schema("email.send", "1.0.0", {"items": {"type": "string"}})
+        ...     client.delete_schema("email.send", "1.0.0")
+        ...     client.list_schemas()
+        []
         """
         return self._run(Call(
             "DELETE",
@@ -1523,6 +1770,12 @@ class Operations(ABC):
         * ``state``: Only trains in this state: ``running``, ``draining`` or ``held``.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     jobs = [client.enqueue("file.copy", [name], train="dest_7") for name in ("a", "b")]
+        ...     [train["id"] for train in client.list_trains()]
+        ['dest_7']
         """
         return self._run(Call(
             "GET",
@@ -1541,6 +1794,12 @@ class Operations(ABC):
         * ``train_id``: The id of the train.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     jobs = [client.enqueue("file.copy", [name], train="dest_7") for name in ("a", "b")]
+        ...     client.get_train("dest_7")["locomotive"] == jobs[0].id
+        True
         """
         return self._run(Call(
             "GET",
@@ -1561,6 +1820,13 @@ class Operations(ABC):
         * ``job_id``: Only if this job is the locomotive.
 
         Raises ConflictError, JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     jobs = [client.enqueue("file.copy", [name], train="dest_7") for name in ("a", "b")]
+        ...     _ = client.hold_train("dest_7")
+        ...     client.advance_train("dest_7")["state"]
+        'running'
         """
         return self._run(Call(
             "POST",
@@ -1578,6 +1844,12 @@ class Operations(ABC):
         * ``train_id``: The id of the train.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     jobs = [client.enqueue("file.copy", [name], train="dest_7") for name in ("a", "b")]
+        ...     client.hold_train("dest_7")["state"]
+        'held'
         """
         return self._run(Call(
             "POST",
@@ -1598,6 +1870,12 @@ class Operations(ABC):
         * ``per_page``: The most tenants on the page, 1 to 100; 20 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.put_tenant("acme", name="Acme Ltd.")
+        ...     [(tenant["id"], tenant["name"]) for tenant in client.list_tenants()]
+        [('acme', 'Acme Ltd.')]
         """
         ops.from_one(page=page, per_page=per_page)
         return self._run(Call(
@@ -1616,6 +1894,12 @@ class Operations(ABC):
         * ``tenant_id``: The id of the tenant.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.put_tenant("acme", name="Acme Ltd.")
+        ...     client.get_tenant("acme")["status"]
+        'active'
         """
         return self._run(Call(
             "GET",
@@ -1639,6 +1923,11 @@ class Operations(ABC):
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.put_tenant("acme", name="Acme Ltd.", limits={"max_concurrency": 10})["limits"]["max_concurrency"]
+        10
         """
         return self._run(Call(
             "PUT",
@@ -1656,6 +1945,13 @@ class Operations(ABC):
         * ``tenant_id``: The id of the tenant.
 
         Raises ConflictError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.put_tenant("acme", name="Acme Ltd.")
+        ...     _ = client.delete_tenant("acme")
+        ...     [tenant["id"] for tenant in client.list_tenants()]
+        []
         """
         return self._run(Call(
             "DELETE",
@@ -1683,6 +1979,12 @@ class Operations(ABC):
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.put_tenant("acme", name="Acme Ltd.")
+        ...     client.set_tenant_limits("acme", max_queue_depth=10000)["limits"]["max_queue_depth"]
+        10000
         """
         return self._run(Call(
             "PUT",
@@ -1700,6 +2002,12 @@ class Operations(ABC):
         * ``tenant_id``: The id of the tenant.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.put_tenant("acme", name="Acme Ltd.")
+        ...     client.suspend_tenant("acme")["status"]
+        'suspended'
         """
         return self._run(Call(
             "POST",
@@ -1717,6 +2025,13 @@ class Operations(ABC):
         * ``tenant_id``: The id of the tenant.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.put_tenant("acme", name="Acme Ltd.")
+        ...     _ = client.suspend_tenant("acme")
+        ...     client.resume_tenant("acme")["status"]
+        'active'
         """
         return self._run(Call(
             "POST",
@@ -1734,6 +2049,12 @@ class Operations(ABC):
         * ``tenant_id``: The id of the tenant, or ``_default``.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.of_tenant("acme").enqueue("email.send")
+        ...     client.tenant_stats("acme")["jobs"]["available"]
+        1
         """
         return self._run(Call(
             "GET",
@@ -1760,6 +2081,12 @@ class Operations(ABC):
         * ``per_page``: The most jobs on the page, 1 to 100; 20 without it.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.of_tenant("acme").enqueue("email.send")
+        ...     [job.type for job in client.tenant_jobs("acme", queue="default")]
+        ['email.send']
         """
         ops.from_one(page=page, per_page=per_page)
         return self._run(Call(
@@ -1800,6 +2127,12 @@ class Operations(ABC):
         * ``limit``: The most tenants in the answer, 1 to 1,000; 100 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.of_tenant("acme").enqueue("email.send")
+        ...     client.noisy_tenants(min_jobs=50)
+        []
         """
         return self._run(Call(
             "GET",
@@ -1813,6 +2146,12 @@ class Operations(ABC):
 
         ``dropped`` says how many events became no delivery because too many deliveries waited for the subscription;
         ``dropped_since`` when the first of them happened, or null.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     hook = client.create_webhook({"url": "https://example.com/hook", "events": ["job.failed"]})
+        ...     [one["url"] for one in client.list_webhooks()]
+        ['https://example.com/hook']
         """
         return self._run(Call(
             "GET",
@@ -1865,6 +2204,12 @@ class Operations(ABC):
         * ``id``: The id of the subscription, ``sub_…``.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     hook = client.create_webhook({"url": "https://example.com/hook", "events": ["job.failed"]})
+        ...     client.get_webhook(hook["id"])["events"]
+        ['job.failed']
         """
         return self._run(Call(
             "GET",
@@ -1890,6 +2235,12 @@ class Operations(ABC):
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     hook = client.create_webhook({"url": "https://example.com/hook", "events": ["job.failed"]})
+        ...     client.update_webhook(hook["id"], {"events": ["job.*"]})["events"]
+        ['job.*']
         """
         return self._run(Call(
             "PATCH",
@@ -1907,6 +2258,13 @@ class Operations(ABC):
         * ``id``: The id of the subscription.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     hook = client.create_webhook({"url": "https://example.com/hook", "events": ["job.failed"]})
+        ...     client.delete_webhook(hook["id"])
+        ...     client.list_webhooks()
+        []
         """
         return self._run(Call(
             "DELETE",
@@ -1925,6 +2283,12 @@ class Operations(ABC):
         * ``id``: The id of the subscription.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     hook = client.create_webhook({"url": "https://hooks.invalid", "events": ["job.failed"]})
+        ...     client.test_webhook(hook["id"])["success"]
+        False
         """
         return self._run(Call(
             "POST",
@@ -1943,6 +2307,12 @@ class Operations(ABC):
         * ``id``: The id of the subscription.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     hook = client.create_webhook({"url": "https://example.com/hook", "events": ["job.failed"]})
+        ...     client.rotate_webhook_secret(hook["id"])["secret"] != hook["secret"]
+        True
         """
         return self._run(Call(
             "POST",
@@ -1967,6 +2337,13 @@ class Operations(ABC):
         * ``limit``: The most deliveries in the answer, 1 to 200.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.create_webhook({"url": "https://hooks.invalid", "events": ["job.enqueued"]})
+        ...     job = client.enqueue("email.send")
+        ...     [delivery["event_type"] for delivery in client.list_webhook_deliveries()]
+        ['job.enqueued']
         """
         return self._run(Call(
             "GET",
@@ -1984,6 +2361,14 @@ class Operations(ABC):
         * ``id``: The id of the delivery, ``del_…``.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.create_webhook({"url": "https://hooks.invalid", "events": ["job.enqueued"]})
+        ...     job = client.enqueue("email.send")
+        ...     [delivery] = client.list_webhook_deliveries()
+        ...     client.get_webhook_delivery(delivery["id"])["event"]["subject"] == job.id
+        True
         """
         return self._run(Call(
             "GET",
@@ -2002,6 +2387,18 @@ class Operations(ABC):
         * ``id``: The id of the delivery.
 
         Raises ConflictError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.create_webhook({"url": "https://hooks.invalid", "events": ["job.enqueued"]})
+        ...     job = client.enqueue("email.send")
+        ...     [delivery] = client.list_webhook_deliveries()
+        ...     try:
+        ...         delivery = client.retry_webhook_delivery(delivery["id"])
+        ...     except openjobspec.InvalidStateTransitionError:
+        ...         pass  # It is being sent at this moment.
+        ...     delivery["event_type"]
+        'job.enqueued'
         """
         return self._run(Call(
             "POST",
@@ -2020,6 +2417,12 @@ class Operations(ABC):
         * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("report.build")
+        ...     client.get_progress(job.id)["progress"] is None
+        True
         """
         return self._run(Call(
             "GET",
@@ -2040,6 +2443,12 @@ class Operations(ABC):
         * ``workflow_id``: The workflow's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     etl = client.workflow(openjobspec.chain("data.fetch", "data.load"))
+        ...     [step["state"] for step in client.get_workflow_progress(etl.id)["steps"]]
+        ['available', 'waiting']
         """
         return self._run(Call(
             "GET",
@@ -2064,6 +2473,13 @@ class Operations(ABC):
 
         Raises ConflictError, InvalidStateTransitionError, JobNotFoundError, PayloadTooLargeError,
         InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("report.build")
+        ...     _ = client.save_checkpoint(job.id, {"rows": 750})
+        ...     client.save_checkpoint(job.id, {"rows": 900})["sequence"]
+        2
         """
         return self._run(Call(
             "PUT",
@@ -2081,6 +2497,13 @@ class Operations(ABC):
         * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("report.build")
+        ...     _ = client.save_checkpoint(job.id, {"rows": 750})
+        ...     client.get_checkpoint(job.id)["state"]
+        {'rows': 750}
         """
         return self._run(Call(
             "GET",
@@ -2098,6 +2521,17 @@ class Operations(ABC):
         * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("report.build")
+        ...     _ = client.save_checkpoint(job.id, {"rows": 750})
+        ...     client.delete_checkpoint(job.id)
+        ...     try:
+        ...         _ = client.get_checkpoint(job.id)
+        ...     except openjobspec.JobNotFoundError:
+        ...         print("it is gone")
+        it is gone
         """
         return self._run(Call(
             "DELETE",
@@ -2112,6 +2546,13 @@ class Operations(ABC):
         ``status`` is ``active``, ``failing``, ``open`` (sent nothing for a minute after five failures),
         ``probing``, ``waiting`` (it has asked for a pause), ``disabled`` (it answered 401, 403, 404 or 410) or
         ``paused``; ``last_failure`` says why.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     wanted = {"endpoint": "https://example.com/jobs", "job_types": ["email.send"]}
+        ...     endpoint = client.create_push_endpoint(wanted)
+        ...     [one["endpoint"] for one in client.list_push_endpoints()]
+        ['https://example.com/jobs']
         """
         return self._run(Call(
             "GET",
@@ -2137,6 +2578,13 @@ class Operations(ABC):
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises ConflictError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     wanted = {"endpoint": "https://example.com/jobs", "job_types": ["email.send"]}
+        ...     endpoint = client.create_push_endpoint(wanted)
+        ...     endpoint["status"], endpoint["config"]["signing_secret"][:6]
+        ('active', 'whsec_')
         """
         return self._run(Call(
             "POST",
@@ -2154,6 +2602,13 @@ class Operations(ABC):
         * ``id``: The id of the endpoint, ``push_…``.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     wanted = {"endpoint": "https://example.com/jobs", "job_types": ["email.send"]}
+        ...     endpoint = client.create_push_endpoint(wanted)
+        ...     client.get_push_endpoint(endpoint["id"])["job_types"]
+        ['email.send']
         """
         return self._run(Call(
             "GET",
@@ -2178,6 +2633,13 @@ class Operations(ABC):
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     wanted = {"endpoint": "https://example.com/jobs", "job_types": ["email.send"]}
+        ...     endpoint = client.create_push_endpoint(wanted)
+        ...     client.update_push_endpoint(endpoint["id"], {"active": False})["status"]
+        'paused'
         """
         return self._run(Call(
             "PATCH",
@@ -2195,6 +2657,14 @@ class Operations(ABC):
         * ``id``: The id of the endpoint.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     wanted = {"endpoint": "https://example.com/jobs", "job_types": ["email.send"]}
+        ...     endpoint = client.create_push_endpoint(wanted)
+        ...     client.delete_push_endpoint(endpoint["id"])
+        ...     client.list_push_endpoints()
+        []
         """
         return self._run(Call(
             "DELETE",
@@ -2213,6 +2683,13 @@ class Operations(ABC):
         * ``id``: The id of the endpoint.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     wanted = {"endpoint": "https://functions.invalid/jobs", "job_types": ["email.send"]}
+        ...     endpoint = client.create_push_endpoint(wanted)
+        ...     client.test_push_endpoint(endpoint["id"])["outcome"]
+        'undelivered'
         """
         return self._run(Call(
             "POST",
@@ -2231,6 +2708,13 @@ class Operations(ABC):
         * ``id``: The id of the endpoint.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     wanted = {"endpoint": "https://example.com/jobs", "job_types": ["email.send"]}
+        ...     endpoint = client.create_push_endpoint(wanted)
+        ...     client.rotate_push_secret(endpoint["id"])["config"]["signing_secret"] != endpoint["config"]["signing_secret"]
+        True
         """
         return self._run(Call(
             "POST",
@@ -2286,6 +2770,13 @@ class Operations(ABC):
         * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     etl = client.workflow(openjobspec.chain("data.fetch", "data.load"))
+        ...     [job] = client.list_jobs(job_type="data.fetch")
+        ...     client.get_lineage(job.id)["root_id"] == etl.id
+        True
         """
         return self._run(Call(
             "GET",
@@ -2305,6 +2796,13 @@ class Operations(ABC):
         * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send")
+        ...     _ = client.delete_history(job.id)
+        ...     client.get_history(job.id)["events"]
+        []
         """
         return self._run(Call(
             "DELETE",
@@ -2333,6 +2831,12 @@ class Operations(ABC):
         * ``group_by``: The length of each period; ``hour`` without it. It is ``minute``, ``hour`` or ``day``.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("email.send", queue="mail")
+        ...     [bucket["events"]["job.created"] for bucket in client.history_stats(group_by="day", queues="mail")]
+        [1]
         """
         return self._run(Call(
             "GET",
@@ -2372,6 +2876,16 @@ class Operations(ABC):
         * ``per_page``: The most groups on the page, 1 to 100; 20 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     [(group["error_type"], group["count"]) for group in client.list_error_groups()]
+        [('ZeroDivisionError', 1)]
         """
         ops.from_one(page=page, per_page=per_page)
         return self._run(Call(
@@ -2398,6 +2912,17 @@ class Operations(ABC):
         * ``tenant``: Only failures of jobs of this tenant.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     group = client.list_error_groups()[0]
+        ...     client.get_error_group(group["fingerprint"])["jobs"][0]["id"] == job.id
+        True
         """
         return self._run(Call(
             "GET",
@@ -2465,6 +2990,14 @@ class Operations(ABC):
         * ``per_page``: The most on the page, 1 to 100; 20 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue_batch([("email.send", [n]) for n in range(3)])
+        ...     started = client.start_bulk_operation("cancel", {"queue": "default"})
+        ...     _ = client.get_bulk_operation(started["id"], wait_ms=60000)
+        ...     [(one["action"], one["state"]) for one in client.list_bulk_operations()]
+        [('cancel', 'completed')]
         """
         return self._run(Call(
             "GET",
@@ -2490,6 +3023,13 @@ class Operations(ABC):
           at most.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue_batch([("email.send", [n]) for n in range(3)])
+        ...     started = client.start_bulk_operation("cancel", {"queue": "default"})
+        ...     client.get_bulk_operation(started["id"], wait_ms=60000)["counts"]["changed"]
+        3
         """
         return self._run(Call(
             "GET",
@@ -2507,6 +3047,16 @@ class Operations(ABC):
         * ``operation_id``: The id of the operation.
 
         Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     started = client.start_bulk_operation("cancel", {"queue": "default"})
+        ...     _ = client.get_bulk_operation(started["id"], wait_ms=60000)
+        ...     try:
+        ...         _ = client.pause_bulk_operation(started["id"])
+        ...     except openjobspec.InvalidStateTransitionError as error:
+        ...         print(error.details["state"])
+        completed
         """
         return self._run(Call(
             "POST",
@@ -2524,6 +3074,16 @@ class Operations(ABC):
         * ``operation_id``: The id of the operation.
 
         Raises OJSAPIError, ConflictError, InvalidStateTransitionError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     started = client.start_bulk_operation("cancel", {"queue": "default"})
+        ...     _ = client.get_bulk_operation(started["id"], wait_ms=60000)
+        ...     try:
+        ...         _ = client.resume_bulk_operation(started["id"])
+        ...     except openjobspec.InvalidStateTransitionError as error:
+        ...         print(error.details["state"])
+        completed
         """
         return self._run(Call(
             "POST",
@@ -2541,6 +3101,16 @@ class Operations(ABC):
         * ``operation_id``: The id of the operation.
 
         Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     started = client.start_bulk_operation("cancel", {"queue": "default"})
+        ...     _ = client.get_bulk_operation(started["id"], wait_ms=60000)
+        ...     try:
+        ...         _ = client.cancel_bulk_operation(started["id"])
+        ...     except openjobspec.InvalidStateTransitionError as error:
+        ...         print(error.details["state"])
+        completed
         """
         return self._run(Call(
             "POST",
@@ -2571,6 +3141,11 @@ class Operations(ABC):
         * ``per_page``: The most relays on the page, 1 to 100; 20 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.list_relays(state="stuck")
+        []
         """
         ops.from_one(page=page, per_page=per_page)
         return self._run(Call(
@@ -2663,6 +3238,16 @@ class AsyncOperations(ABC):
         * ``atomic``: All of the jobs, or none.
 
         Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.bulk_retry([job.id]).succeeded
+        1
         """
         target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta).to_dict()
         return await self._run(Call(
@@ -2878,6 +3463,12 @@ class AsyncOperations(ABC):
         * ``job_id``: The job's id.
 
         Raises InvalidStateTransitionError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send", extra={"pending": True})
+        ...     job.state, client.activate_job(job.id).state
+        ('pending', 'available')
         """
         return await self._run(Call(
             "POST",
@@ -2895,6 +3486,16 @@ class AsyncOperations(ABC):
         * ``job_id``: The job's id.
 
         Raises InvalidStateTransitionError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.retry_job(job.id).state
+        'available'
         """
         return await self._run(Call(
             "POST",
@@ -2915,6 +3516,16 @@ class AsyncOperations(ABC):
         * ``job_id``: The job's id.
 
         Raises OJSAPIError, JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("add", lambda ctx: sum(ctx.args))
+        ...     job = client.enqueue("add", [1, 2])
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.result(job.id).result
+        3
         """
         return await self._run(Call(
             "GET",
@@ -2936,6 +3547,16 @@ class AsyncOperations(ABC):
         * ``job_ids``: The ids of the jobs.
 
         Raises PayloadTooLargeError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("add", lambda ctx: sum(ctx.args))
+        ...     job = client.enqueue("add", [1, 2])
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     [one.result for one in client.results([job.id])]
+        [3]
         """
         return await self._run(Call(
             "POST",
@@ -3274,6 +3895,12 @@ class AsyncOperations(ABC):
         * ``name``: The name of the queue.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.set_fairness("default", weights={"acme": 3})
+        ...     client.get_fairness("default")["weights"]
+        {'acme': 3}
         """
         return await self._run(Call(
             "GET",
@@ -3324,6 +3951,16 @@ class AsyncOperations(ABC):
         * ``name``: The name of the queue.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.set_fairness("default", weights={"acme": 3})
+        ...     client.delete_fairness("default")
+        ...     try:
+        ...         _ = client.get_fairness("default")
+        ...     except openjobspec.JobNotFoundError:
+        ...         print("jobs run in the order of their priority again")
+        jobs run in the order of their priority again
         """
         return await self._run(Call(
             "DELETE",
@@ -3336,6 +3973,12 @@ class AsyncOperations(ABC):
         """The keys that have limits, with how much of each limit is used.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("charge.card", rate_limit={"key": "stripe", "concurrency": 5})
+        ...     [limit["key"] for limit in client.list_rate_limits()]
+        ['stripe']
         """
         return await self._run(Call(
             "GET",
@@ -3353,6 +3996,12 @@ class AsyncOperations(ABC):
         * ``key``: The key.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("charge.card", rate_limit={"key": "stripe", "concurrency": 5})
+        ...     client.get_rate_limit("stripe")["concurrency"]["limit"]
+        5
         """
         return await self._run(Call(
             "GET",
@@ -3375,6 +4024,14 @@ class AsyncOperations(ABC):
         * ``expires_at``: When the override ends.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> from datetime import timedelta
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("charge.card", rate_limit={"key": "stripe", "concurrency": 5})
+        ...     limit = client.override_rate_limit("stripe", {"concurrency": 2}, expires_at=timedelta(hours=1))
+        ...     limit["concurrency"]["limit"]
+        2
         """
         return await self._run(Call(
             "PUT",
@@ -3403,6 +4060,16 @@ class AsyncOperations(ABC):
         * ``offset``: How many jobs are passed over.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     [letter.id == job.id for letter in client.dead_letters(queue="default")]
+        [True]
         """
         return await self._run(Call(
             "GET",
@@ -3420,6 +4087,16 @@ class AsyncOperations(ABC):
         * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.get_dead_letter(job.id).state
+        'discarded'
         """
         return await self._run(Call(
             "GET",
@@ -3437,6 +4114,16 @@ class AsyncOperations(ABC):
         * ``job_id``: The job's id.
 
         Raises InvalidStateTransitionError, JobNotFoundError, PayloadTooLargeError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.retry_dead_letter(job.id).state
+        'available'
         """
         return await self._run(Call(
             "POST",
@@ -3454,6 +4141,17 @@ class AsyncOperations(ABC):
         * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.discard_dead_letter(job.id)
+        ...     client.dead_letters()
+        []
         """
         return await self._run(Call(
             "DELETE",
@@ -3480,6 +4178,16 @@ class AsyncOperations(ABC):
         * ``until``: Only jobs discarded before this time.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.retry_dead_letters(queue="default")
+        1
         """
         return await self._run(Call(
             "POST",
@@ -3506,6 +4214,16 @@ class AsyncOperations(ABC):
         * ``until``: Only jobs discarded before this time.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     client.discard_dead_letters(job_type="email.*")
+        1
         """
         return await self._run(Call(
             "DELETE",
@@ -3562,6 +4280,17 @@ class AsyncOperations(ABC):
         * ``jobs``: These jobs instead: their ids with commas between them, 100 at most.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     found = client.preview_dead_letters(queue="default")
+        ...     found["matched"], found["would_be_refused"]
+        (1, 0)
         """
         return await self._run(Call(
             "GET",
@@ -3725,6 +4454,15 @@ class AsyncOperations(ABC):
         * ``worker_id``: The worker's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client, worker_id="mail-1", heartbeat_interval=0.1)
+        ...     _ = worker.register("email.send", lambda ctx: None)
+        ...     with worker:
+        ...         started = next(iter(client.events(types=["worker.started"], after="")))
+        ...         client.get_worker("mail-1")["state"]
+        'running'
         """
         return await self._run(Call(
             "GET",
@@ -3747,6 +4485,15 @@ class AsyncOperations(ABC):
         * ``directive``: What the worker shall do. It is ``quiet``, ``terminate`` or ``resume``.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client, worker_id="mail-1", heartbeat_interval=0.1)
+        ...     _ = worker.register("email.send", lambda ctx: None)
+        ...     with worker:
+        ...         started = next(iter(client.events(types=["worker.started"], after="")))
+        ...         client.direct_worker("mail-1", "quiet")["directive"]
+        'quiet'
         """
         return await self._run(Call(
             "POST",
@@ -3764,6 +4511,18 @@ class AsyncOperations(ABC):
         * ``worker_id``: The worker's id.
 
         Raises ConflictError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client, worker_id="mail-1", heartbeat_interval=0.1)
+        ...     _ = worker.register("email.send", lambda ctx: None)
+        ...     with worker:
+        ...         started = next(iter(client.events(types=["worker.started"], after="")))
+        ...         try:
+        ...             _ = client.remove_worker("mail-1")
+        ...         except openjobspec.InvalidStateTransitionError:
+        ...             print("it still sends heartbeats")
+        it still sends heartbeats
         """
         return await self._run(Call(
             "DELETE",
@@ -3791,6 +4550,11 @@ class AsyncOperations(ABC):
 
     async def manifest(self) -> dict[str, Any]:
         """What the server is, and what it can do.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.manifest()["conformance_level"]
+        4
         """
         return await self._run(Call(
             "GET",
@@ -3831,6 +4595,12 @@ class AsyncOperations(ABC):
         * ``until``: Up to this time.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("email.send", queue="mail")
+        ...     [period["enqueued"] for period in client.stats_history(period="1h", queue="mail")]
+        [1]
         """
         return await self._run(Call(
             "GET",
@@ -3862,6 +4632,12 @@ class AsyncOperations(ABC):
         * ``limit``: The most types in the answer, 1 to 200; 50 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("email.send")
+        ...     [(figures["type"], figures["enqueued"]) for figures in client.type_stats()]
+        [('email.send', 1)]
         """
         return await self._run(Call(
             "GET",
@@ -3872,6 +4648,11 @@ class AsyncOperations(ABC):
 
     async def maintenance(self) -> dict[str, Any]:
         """Whether the server is in maintenance, since when and why.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.maintenance()["maintenance"]
+        False
         """
         return await self._run(Call(
             "GET",
@@ -3916,6 +4697,11 @@ class AsyncOperations(ABC):
         with the check, the row, what was compared, and both values; ``total`` counts them all. The time grows with
         the number of jobs. It takes one of the two connections for lists and searches; everything else goes on, but
         for a store in memory, where all wait.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.audit()["sound"]
+        True
         """
         return await self._run(Call(
             "GET",
@@ -3926,6 +4712,11 @@ class AsyncOperations(ABC):
 
     async def server_config(self) -> dict[str, Any]:
         """The settings that the server runs with. There are no secrets among them.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.server_config()["limits"]["max_meta_bytes"]
+        65536
         """
         return await self._run(Call(
             "GET",
@@ -3936,6 +4727,12 @@ class AsyncOperations(ABC):
 
     async def list_schemas(self) -> list[dict[str, Any]]:
         """The registered schemas of all job types, without their texts, in order of job type and version.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_schema("email.send", "1.0.0", {"items": {"type": "string"}})
+        ...     [(schema["job_type"], schema["version"]) for schema in client.list_schemas()]
+        [('email.send', '1.0.0')]
         """
         return await self._run(Call(
             "GET",
@@ -4012,6 +4809,12 @@ class AsyncOperations(ABC):
         * ``version``: The version.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_schema("email.send", "1.0.0", {"items": {"type": "string"}})
+        ...     client.get_schema_version("email.send", "1.0.0")["schema"]
+        {'items': {'type': 'string'}}
         """
         return await self._run(Call(
             "GET",
@@ -4029,6 +4832,12 @@ class AsyncOperations(ABC):
         * ``job_type``: The job type.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_schema("email.send", "1.0.0", {"items": {"type": "string"}})
+        ...     [version["version"] for version in client.list_schema_versions("email.send")]
+        ['1.0.0']
         """
         return await self._run(Call(
             "GET",
@@ -4050,6 +4859,12 @@ class AsyncOperations(ABC):
         * ``mode``: ``strict``, ``warn`` or ``off``. It is ``strict``, ``warn`` or ``off``.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_schema("email.send", "1.0.0", {"items": {"type": "string"}})
+        ...     client.set_schema_mode("email.send", "1.0.0", "strict")["mode"]
+        'strict'
         """
         return await self._run(Call(
             "PATCH",
@@ -4069,6 +4884,13 @@ class AsyncOperations(ABC):
         * ``version``: The version.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_schema("email.send", "1.0.0", {"items": {"type": "string"}})
+        ...     client.delete_schema("email.send", "1.0.0")
+        ...     client.list_schemas()
+        []
         """
         return await self._run(Call(
             "DELETE",
@@ -4088,6 +4910,12 @@ class AsyncOperations(ABC):
         * ``state``: Only trains in this state: ``running``, ``draining`` or ``held``.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     jobs = [client.enqueue("file.copy", [name], train="dest_7") for name in ("a", "b")]
+        ...     [train["id"] for train in client.list_trains()]
+        ['dest_7']
         """
         return await self._run(Call(
             "GET",
@@ -4106,6 +4934,12 @@ class AsyncOperations(ABC):
         * ``train_id``: The id of the train.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     jobs = [client.enqueue("file.copy", [name], train="dest_7") for name in ("a", "b")]
+        ...     client.get_train("dest_7")["locomotive"] == jobs[0].id
+        True
         """
         return await self._run(Call(
             "GET",
@@ -4126,6 +4960,13 @@ class AsyncOperations(ABC):
         * ``job_id``: Only if this job is the locomotive.
 
         Raises ConflictError, JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     jobs = [client.enqueue("file.copy", [name], train="dest_7") for name in ("a", "b")]
+        ...     _ = client.hold_train("dest_7")
+        ...     client.advance_train("dest_7")["state"]
+        'running'
         """
         return await self._run(Call(
             "POST",
@@ -4143,6 +4984,12 @@ class AsyncOperations(ABC):
         * ``train_id``: The id of the train.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     jobs = [client.enqueue("file.copy", [name], train="dest_7") for name in ("a", "b")]
+        ...     client.hold_train("dest_7")["state"]
+        'held'
         """
         return await self._run(Call(
             "POST",
@@ -4163,6 +5010,12 @@ class AsyncOperations(ABC):
         * ``per_page``: The most tenants on the page, 1 to 100; 20 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.put_tenant("acme", name="Acme Ltd.")
+        ...     [(tenant["id"], tenant["name"]) for tenant in client.list_tenants()]
+        [('acme', 'Acme Ltd.')]
         """
         ops.from_one(page=page, per_page=per_page)
         return await self._run(Call(
@@ -4181,6 +5034,12 @@ class AsyncOperations(ABC):
         * ``tenant_id``: The id of the tenant.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.put_tenant("acme", name="Acme Ltd.")
+        ...     client.get_tenant("acme")["status"]
+        'active'
         """
         return await self._run(Call(
             "GET",
@@ -4204,6 +5063,11 @@ class AsyncOperations(ABC):
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.put_tenant("acme", name="Acme Ltd.", limits={"max_concurrency": 10})["limits"]["max_concurrency"]
+        10
         """
         return await self._run(Call(
             "PUT",
@@ -4221,6 +5085,13 @@ class AsyncOperations(ABC):
         * ``tenant_id``: The id of the tenant.
 
         Raises ConflictError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.put_tenant("acme", name="Acme Ltd.")
+        ...     _ = client.delete_tenant("acme")
+        ...     [tenant["id"] for tenant in client.list_tenants()]
+        []
         """
         return await self._run(Call(
             "DELETE",
@@ -4248,6 +5119,12 @@ class AsyncOperations(ABC):
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.put_tenant("acme", name="Acme Ltd.")
+        ...     client.set_tenant_limits("acme", max_queue_depth=10000)["limits"]["max_queue_depth"]
+        10000
         """
         return await self._run(Call(
             "PUT",
@@ -4265,6 +5142,12 @@ class AsyncOperations(ABC):
         * ``tenant_id``: The id of the tenant.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.put_tenant("acme", name="Acme Ltd.")
+        ...     client.suspend_tenant("acme")["status"]
+        'suspended'
         """
         return await self._run(Call(
             "POST",
@@ -4282,6 +5165,13 @@ class AsyncOperations(ABC):
         * ``tenant_id``: The id of the tenant.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.put_tenant("acme", name="Acme Ltd.")
+        ...     _ = client.suspend_tenant("acme")
+        ...     client.resume_tenant("acme")["status"]
+        'active'
         """
         return await self._run(Call(
             "POST",
@@ -4299,6 +5189,12 @@ class AsyncOperations(ABC):
         * ``tenant_id``: The id of the tenant, or ``_default``.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.of_tenant("acme").enqueue("email.send")
+        ...     client.tenant_stats("acme")["jobs"]["available"]
+        1
         """
         return await self._run(Call(
             "GET",
@@ -4325,6 +5221,12 @@ class AsyncOperations(ABC):
         * ``per_page``: The most jobs on the page, 1 to 100; 20 without it.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.of_tenant("acme").enqueue("email.send")
+        ...     [job.type for job in client.tenant_jobs("acme", queue="default")]
+        ['email.send']
         """
         ops.from_one(page=page, per_page=per_page)
         return await self._run(Call(
@@ -4365,6 +5267,12 @@ class AsyncOperations(ABC):
         * ``limit``: The most tenants in the answer, 1 to 1,000; 100 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.of_tenant("acme").enqueue("email.send")
+        ...     client.noisy_tenants(min_jobs=50)
+        []
         """
         return await self._run(Call(
             "GET",
@@ -4378,6 +5286,12 @@ class AsyncOperations(ABC):
 
         ``dropped`` says how many events became no delivery because too many deliveries waited for the subscription;
         ``dropped_since`` when the first of them happened, or null.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     hook = client.create_webhook({"url": "https://example.com/hook", "events": ["job.failed"]})
+        ...     [one["url"] for one in client.list_webhooks()]
+        ['https://example.com/hook']
         """
         return await self._run(Call(
             "GET",
@@ -4430,6 +5344,12 @@ class AsyncOperations(ABC):
         * ``id``: The id of the subscription, ``sub_…``.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     hook = client.create_webhook({"url": "https://example.com/hook", "events": ["job.failed"]})
+        ...     client.get_webhook(hook["id"])["events"]
+        ['job.failed']
         """
         return await self._run(Call(
             "GET",
@@ -4455,6 +5375,12 @@ class AsyncOperations(ABC):
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     hook = client.create_webhook({"url": "https://example.com/hook", "events": ["job.failed"]})
+        ...     client.update_webhook(hook["id"], {"events": ["job.*"]})["events"]
+        ['job.*']
         """
         return await self._run(Call(
             "PATCH",
@@ -4472,6 +5398,13 @@ class AsyncOperations(ABC):
         * ``id``: The id of the subscription.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     hook = client.create_webhook({"url": "https://example.com/hook", "events": ["job.failed"]})
+        ...     client.delete_webhook(hook["id"])
+        ...     client.list_webhooks()
+        []
         """
         return await self._run(Call(
             "DELETE",
@@ -4490,6 +5423,12 @@ class AsyncOperations(ABC):
         * ``id``: The id of the subscription.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     hook = client.create_webhook({"url": "https://hooks.invalid", "events": ["job.failed"]})
+        ...     client.test_webhook(hook["id"])["success"]
+        False
         """
         return await self._run(Call(
             "POST",
@@ -4508,6 +5447,12 @@ class AsyncOperations(ABC):
         * ``id``: The id of the subscription.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     hook = client.create_webhook({"url": "https://example.com/hook", "events": ["job.failed"]})
+        ...     client.rotate_webhook_secret(hook["id"])["secret"] != hook["secret"]
+        True
         """
         return await self._run(Call(
             "POST",
@@ -4532,6 +5477,13 @@ class AsyncOperations(ABC):
         * ``limit``: The most deliveries in the answer, 1 to 200.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.create_webhook({"url": "https://hooks.invalid", "events": ["job.enqueued"]})
+        ...     job = client.enqueue("email.send")
+        ...     [delivery["event_type"] for delivery in client.list_webhook_deliveries()]
+        ['job.enqueued']
         """
         return await self._run(Call(
             "GET",
@@ -4549,6 +5501,14 @@ class AsyncOperations(ABC):
         * ``id``: The id of the delivery, ``del_…``.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.create_webhook({"url": "https://hooks.invalid", "events": ["job.enqueued"]})
+        ...     job = client.enqueue("email.send")
+        ...     [delivery] = client.list_webhook_deliveries()
+        ...     client.get_webhook_delivery(delivery["id"])["event"]["subject"] == job.id
+        True
         """
         return await self._run(Call(
             "GET",
@@ -4567,6 +5527,18 @@ class AsyncOperations(ABC):
         * ``id``: The id of the delivery.
 
         Raises ConflictError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.create_webhook({"url": "https://hooks.invalid", "events": ["job.enqueued"]})
+        ...     job = client.enqueue("email.send")
+        ...     [delivery] = client.list_webhook_deliveries()
+        ...     try:
+        ...         delivery = client.retry_webhook_delivery(delivery["id"])
+        ...     except openjobspec.InvalidStateTransitionError:
+        ...         pass  # It is being sent at this moment.
+        ...     delivery["event_type"]
+        'job.enqueued'
         """
         return await self._run(Call(
             "POST",
@@ -4585,6 +5557,12 @@ class AsyncOperations(ABC):
         * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("report.build")
+        ...     client.get_progress(job.id)["progress"] is None
+        True
         """
         return await self._run(Call(
             "GET",
@@ -4605,6 +5583,12 @@ class AsyncOperations(ABC):
         * ``workflow_id``: The workflow's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     etl = client.workflow(openjobspec.chain("data.fetch", "data.load"))
+        ...     [step["state"] for step in client.get_workflow_progress(etl.id)["steps"]]
+        ['available', 'waiting']
         """
         return await self._run(Call(
             "GET",
@@ -4629,6 +5613,13 @@ class AsyncOperations(ABC):
 
         Raises ConflictError, InvalidStateTransitionError, JobNotFoundError, PayloadTooLargeError,
         InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("report.build")
+        ...     _ = client.save_checkpoint(job.id, {"rows": 750})
+        ...     client.save_checkpoint(job.id, {"rows": 900})["sequence"]
+        2
         """
         return await self._run(Call(
             "PUT",
@@ -4646,6 +5637,13 @@ class AsyncOperations(ABC):
         * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("report.build")
+        ...     _ = client.save_checkpoint(job.id, {"rows": 750})
+        ...     client.get_checkpoint(job.id)["state"]
+        {'rows': 750}
         """
         return await self._run(Call(
             "GET",
@@ -4663,6 +5661,17 @@ class AsyncOperations(ABC):
         * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("report.build")
+        ...     _ = client.save_checkpoint(job.id, {"rows": 750})
+        ...     client.delete_checkpoint(job.id)
+        ...     try:
+        ...         _ = client.get_checkpoint(job.id)
+        ...     except openjobspec.JobNotFoundError:
+        ...         print("it is gone")
+        it is gone
         """
         return await self._run(Call(
             "DELETE",
@@ -4677,6 +5686,13 @@ class AsyncOperations(ABC):
         ``status`` is ``active``, ``failing``, ``open`` (sent nothing for a minute after five failures),
         ``probing``, ``waiting`` (it has asked for a pause), ``disabled`` (it answered 401, 403, 404 or 410) or
         ``paused``; ``last_failure`` says why.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     wanted = {"endpoint": "https://example.com/jobs", "job_types": ["email.send"]}
+        ...     endpoint = client.create_push_endpoint(wanted)
+        ...     [one["endpoint"] for one in client.list_push_endpoints()]
+        ['https://example.com/jobs']
         """
         return await self._run(Call(
             "GET",
@@ -4702,6 +5718,13 @@ class AsyncOperations(ABC):
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises ConflictError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     wanted = {"endpoint": "https://example.com/jobs", "job_types": ["email.send"]}
+        ...     endpoint = client.create_push_endpoint(wanted)
+        ...     endpoint["status"], endpoint["config"]["signing_secret"][:6]
+        ('active', 'whsec_')
         """
         return await self._run(Call(
             "POST",
@@ -4719,6 +5742,13 @@ class AsyncOperations(ABC):
         * ``id``: The id of the endpoint, ``push_…``.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     wanted = {"endpoint": "https://example.com/jobs", "job_types": ["email.send"]}
+        ...     endpoint = client.create_push_endpoint(wanted)
+        ...     client.get_push_endpoint(endpoint["id"])["job_types"]
+        ['email.send']
         """
         return await self._run(Call(
             "GET",
@@ -4743,6 +5773,13 @@ class AsyncOperations(ABC):
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     wanted = {"endpoint": "https://example.com/jobs", "job_types": ["email.send"]}
+        ...     endpoint = client.create_push_endpoint(wanted)
+        ...     client.update_push_endpoint(endpoint["id"], {"active": False})["status"]
+        'paused'
         """
         return await self._run(Call(
             "PATCH",
@@ -4760,6 +5797,14 @@ class AsyncOperations(ABC):
         * ``id``: The id of the endpoint.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     wanted = {"endpoint": "https://example.com/jobs", "job_types": ["email.send"]}
+        ...     endpoint = client.create_push_endpoint(wanted)
+        ...     client.delete_push_endpoint(endpoint["id"])
+        ...     client.list_push_endpoints()
+        []
         """
         return await self._run(Call(
             "DELETE",
@@ -4778,6 +5823,13 @@ class AsyncOperations(ABC):
         * ``id``: The id of the endpoint.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     wanted = {"endpoint": "https://functions.invalid/jobs", "job_types": ["email.send"]}
+        ...     endpoint = client.create_push_endpoint(wanted)
+        ...     client.test_push_endpoint(endpoint["id"])["outcome"]
+        'undelivered'
         """
         return await self._run(Call(
             "POST",
@@ -4796,6 +5848,13 @@ class AsyncOperations(ABC):
         * ``id``: The id of the endpoint.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     wanted = {"endpoint": "https://example.com/jobs", "job_types": ["email.send"]}
+        ...     endpoint = client.create_push_endpoint(wanted)
+        ...     client.rotate_push_secret(endpoint["id"])["config"]["signing_secret"] != endpoint["config"]["signing_secret"]
+        True
         """
         return await self._run(Call(
             "POST",
@@ -4851,6 +5910,13 @@ class AsyncOperations(ABC):
         * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     etl = client.workflow(openjobspec.chain("data.fetch", "data.load"))
+        ...     [job] = client.list_jobs(job_type="data.fetch")
+        ...     client.get_lineage(job.id)["root_id"] == etl.id
+        True
         """
         return await self._run(Call(
             "GET",
@@ -4870,6 +5936,13 @@ class AsyncOperations(ABC):
         * ``job_id``: The job's id.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("email.send")
+        ...     _ = client.delete_history(job.id)
+        ...     client.get_history(job.id)["events"]
+        []
         """
         return await self._run(Call(
             "DELETE",
@@ -4898,6 +5971,12 @@ class AsyncOperations(ABC):
         * ``group_by``: The length of each period; ``hour`` without it. It is ``minute``, ``hour`` or ``day``.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue("email.send", queue="mail")
+        ...     [bucket["events"]["job.created"] for bucket in client.history_stats(group_by="day", queues="mail")]
+        [1]
         """
         return await self._run(Call(
             "GET",
@@ -4937,6 +6016,16 @@ class AsyncOperations(ABC):
         * ``per_page``: The most groups on the page, 1 to 100; 20 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     [(group["error_type"], group["count"]) for group in client.list_error_groups()]
+        [('ZeroDivisionError', 1)]
         """
         ops.from_one(page=page, per_page=per_page)
         return await self._run(Call(
@@ -4963,6 +6052,17 @@ class AsyncOperations(ABC):
         * ``tenant``: Only failures of jobs of this tenant.
 
         Raises JobNotFoundError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     worker = openjobspec.Worker(client)
+        ...     _ = worker.register("email.send", lambda ctx: 1 / 0)
+        ...     job = client.enqueue("email.send", retry={"max_attempts": 1, "on_exhaustion": "dead_letter"})
+        ...     with worker:
+        ...         _ = client.wait_for_result(job.id)
+        ...     group = client.list_error_groups()[0]
+        ...     client.get_error_group(group["fingerprint"])["jobs"][0]["id"] == job.id
+        True
         """
         return await self._run(Call(
             "GET",
@@ -5030,6 +6130,14 @@ class AsyncOperations(ABC):
         * ``per_page``: The most on the page, 1 to 100; 20 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue_batch([("email.send", [n]) for n in range(3)])
+        ...     started = client.start_bulk_operation("cancel", {"queue": "default"})
+        ...     _ = client.get_bulk_operation(started["id"], wait_ms=60000)
+        ...     [(one["action"], one["state"]) for one in client.list_bulk_operations()]
+        [('cancel', 'completed')]
         """
         return await self._run(Call(
             "GET",
@@ -5055,6 +6163,13 @@ class AsyncOperations(ABC):
           at most.
 
         Raises JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue_batch([("email.send", [n]) for n in range(3)])
+        ...     started = client.start_bulk_operation("cancel", {"queue": "default"})
+        ...     client.get_bulk_operation(started["id"], wait_ms=60000)["counts"]["changed"]
+        3
         """
         return await self._run(Call(
             "GET",
@@ -5072,6 +6187,16 @@ class AsyncOperations(ABC):
         * ``operation_id``: The id of the operation.
 
         Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     started = client.start_bulk_operation("cancel", {"queue": "default"})
+        ...     _ = client.get_bulk_operation(started["id"], wait_ms=60000)
+        ...     try:
+        ...         _ = client.pause_bulk_operation(started["id"])
+        ...     except openjobspec.InvalidStateTransitionError as error:
+        ...         print(error.details["state"])
+        completed
         """
         return await self._run(Call(
             "POST",
@@ -5089,6 +6214,16 @@ class AsyncOperations(ABC):
         * ``operation_id``: The id of the operation.
 
         Raises OJSAPIError, ConflictError, InvalidStateTransitionError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     started = client.start_bulk_operation("cancel", {"queue": "default"})
+        ...     _ = client.get_bulk_operation(started["id"], wait_ms=60000)
+        ...     try:
+        ...         _ = client.resume_bulk_operation(started["id"])
+        ...     except openjobspec.InvalidStateTransitionError as error:
+        ...         print(error.details["state"])
+        completed
         """
         return await self._run(Call(
             "POST",
@@ -5106,6 +6241,16 @@ class AsyncOperations(ABC):
         * ``operation_id``: The id of the operation.
 
         Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     started = client.start_bulk_operation("cancel", {"queue": "default"})
+        ...     _ = client.get_bulk_operation(started["id"], wait_ms=60000)
+        ...     try:
+        ...         _ = client.cancel_bulk_operation(started["id"])
+        ...     except openjobspec.InvalidStateTransitionError as error:
+        ...         print(error.details["state"])
+        completed
         """
         return await self._run(Call(
             "POST",
@@ -5136,6 +6281,11 @@ class AsyncOperations(ABC):
         * ``per_page``: The most relays on the page, 1 to 100; 20 without it.
 
         Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     client.list_relays(state="stuck")
+        []
         """
         ops.from_one(page=page, per_page=per_page)
         return await self._run(Call(

@@ -11,7 +11,7 @@ module VectorsRead
     unknown = object.keys - members
     return object if unknown.empty?
 
-    raise ArgumentError, "#{where}: unknown here is #{unknown.join(", ")}: compare it, or remove it from the vector"
+    raise ArgumentError, "#{where}: these tests do not know #{unknown.join(", ")}: compare it or remove it"
   end
 
   # The vectors of a kind, which have only these members. +inside+ names those of a member that holds objects.

@@ -15,7 +15,7 @@ def known(given: dict[str, Any], members: str, where: str) -> None:
     """Fails when an object has a member that is not among these, because what it says would not be tested."""
     unknown = sorted(set(given) - set(members.split()))
     if unknown:
-        raise AssertionError(f"{where}: unknown here is {', '.join(unknown)}: compare it, or remove it from the vector")
+        raise AssertionError(f"{where}: these tests do not know {', '.join(unknown)}: compare it or remove it")
 
 
 def vectors(kind: str, members: str, file: str = "vectors.json", **inside: str) -> list[dict[str, Any]]:

@@ -13,8 +13,12 @@ use crate::{openapi, vector};
 
 /// Macros that several templates import.
 const SHARED: &[(&str, &str)] = &[
+    ("go/arguments.j2", include_str!("../templates/go/arguments.j2")),
+    ("java/arguments.j2", include_str!("../templates/java/arguments.j2")),
+    ("kotlin/arguments.j2", include_str!("../templates/kotlin/arguments.j2")),
     ("node/arguments.j2", include_str!("../templates/node/arguments.j2")),
     ("ruby/arguments.j2", include_str!("../templates/ruby/arguments.j2")),
+    ("rust/arguments.j2", include_str!("../templates/rust/arguments.j2")),
 ];
 
 /// The schema, and what makes code of it.

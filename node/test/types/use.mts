@@ -77,6 +77,8 @@ setLogger(null);
 const sendEmail = worker.register<[to: string, copies?: number]>('email.typed', async (ctx) => ctx.args[0].length, { queue: 'mail', retry: { maxAttempts: 5 }, timeout: '30s' });
 const typed: Job<[to: string, copies?: number]> = await sendEmail.enqueue('ada@example.com');
 await sendEmail.options({ delay: '5m', id: typed.id }).enqueue('ada@example.com', 2);
+const pools: unknown = await client.request('GET', '/admin/pools');
+void pools;
 await client.enqueueBatch([sendEmail.request('a@example.com'), sendEmail.request('b@example.com', 3)]);
 worker.register('a.b', async () => {}).register('c.d', async () => {}).use(async (_ctx, next) => { await next(); });
 console.log(sendEmail.type.length, worker.client === client);

@@ -422,6 +422,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The job's id.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.activate("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`.
     pub async fn activate(&self, id: &str) -> Result<Job, Error> {
@@ -433,6 +439,12 @@ impl Client {
     ///
     /// # Arguments
     /// * `id`: The job's id.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.retry_job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`.
@@ -668,6 +680,12 @@ impl Client {
     /// # Arguments
     /// * `name`: The name of the queue.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_fairness("mail").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_fairness(&self, name: &str) -> Result<Value, Error> {
@@ -710,6 +728,12 @@ impl Client {
     /// # Arguments
     /// * `name`: The name of the queue.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// client.delete_fairness("mail").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn delete_fairness(&self, name: &str) -> Result<(), Error> {
@@ -717,6 +741,12 @@ impl Client {
     }
 
     /// The keys that have limits, with how much of each limit is used.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.list_rate_limits().await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`.
@@ -734,6 +764,12 @@ impl Client {
     /// # Arguments
     /// * `key`: The key.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_rate_limit("stripe").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_rate_limit(&self, key: &str) -> Result<Value, Error> {
@@ -745,6 +781,12 @@ impl Client {
     ///
     /// # Arguments
     /// * `id`: The job's id.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_dead_letter("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -758,6 +800,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The job's id.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.retry_dead_letter("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`, `invalid_payload`, `schema_validation`, `validation_error`, `metadata_too_large`.
     pub async fn retry_dead_letter(&self, id: &str) -> Result<Job, Error> {
@@ -769,6 +817,12 @@ impl Client {
     ///
     /// # Arguments
     /// * `id`: The job's id.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// client.delete_dead_letter("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -804,6 +858,12 @@ impl Client {
     /// `effect` (`refused`, `waits` or `warning`), `message`, the number of `jobs`, the first of them as `job_id`
     /// and, where there is one, the `command` that helps. `jobs` has the first 20 jobs that meet one. Limits that
     /// free themselves as jobs end (full workers, concurrency, rates) are no reason.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.preview_dead_letters(&ojs::PreviewDeadLetters { queue: Some("mail".to_owned()), error_type: Some("Timeout".to_owned()), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`.
@@ -970,6 +1030,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The worker's id.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_worker("mail-1").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_worker(&self, id: &str) -> Result<Value, Error> {
@@ -984,6 +1050,12 @@ impl Client {
     /// * `id`: The worker's id.
     /// * `directive`: What the worker shall do.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.direct_worker("mail-1", "quiet").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_request`.
     pub async fn direct_worker(&self, id: &str, directive: &str) -> Result<Value, Error> {
@@ -995,6 +1067,12 @@ impl Client {
     ///
     /// # Arguments
     /// * `id`: The worker's id.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.remove_worker("mail-1").await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
@@ -1024,6 +1102,13 @@ impl Client {
 
     /// Throughput and latency over time, oldest first. Periods in which nothing ran are left out.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// # use ojs::Timestamp;
+    /// let answer = client.stats_history(&ojs::StatsHistory { period: Some("1h".to_owned()), queue: Some("mail".to_owned()), since: Some(Timestamp::parse("2031-01-01T00:00:00Z").unwrap()), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`, `not_found`.
     pub async fn stats_history(&self, options: &StatsHistory) -> Result<Vec<Value>, Error> {
@@ -1043,6 +1128,13 @@ impl Client {
     /// apart; the others are the type `_other`. Figures are kept by minutes for two hours and by hours for 30 days,
     /// so an earlier `since` counts from the beginning of its hour.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// # use ojs::Timestamp;
+    /// let answer = client.type_stats(&ojs::TypeStats { since: Some(Timestamp::parse("2031-01-01T00:00:00Z").unwrap()), sort: Some("failed".to_owned()), limit: Some(20), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`.
     pub async fn type_stats(&self, options: &TypeStats) -> Result<Vec<Value>, Error> {
@@ -1057,6 +1149,12 @@ impl Client {
     }
 
     /// Whether the server is in maintenance, since when and why.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.maintenance().await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call).
@@ -1104,6 +1202,12 @@ impl Client {
     /// counts them all. The time grows with the number of jobs. It takes one of the two connections for lists and
     /// searches; everything else goes on, but for a store in memory, where all wait.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.audit().await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call).
     pub async fn audit(&self) -> Result<Value, Error> {
@@ -1113,6 +1217,12 @@ impl Client {
 
     /// The settings that the server runs with. There are no secrets among them.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.server_config().await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call).
     pub async fn server_config(&self) -> Result<Value, Error> {
@@ -1121,6 +1231,12 @@ impl Client {
     }
 
     /// The registered schemas of all job types, without their texts, in order of job type and version.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.list_schemas().await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call).
@@ -1144,6 +1260,13 @@ impl Client {
     /// * `schema`: A JSON Schema, draft 2020-12, for the array of arguments.
     /// * `options`: What can be left out.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// # use serde_json::json;
+    /// let answer = client.register_schema("email.send", "1.0.0", &json!({"items": json!({"type": "string"}), "minItems": 1}), &ojs::RegisterSchema { mode: Some("strict".to_owned()), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `conflict`, `invalid_payload`, `validation_error`.
     pub async fn register_schema(&self, job_type: &str, version: &str, schema: &impl Serialize, options: &RegisterSchema) -> Result<Value, Error> {
@@ -1163,6 +1286,12 @@ impl Client {
     /// # Arguments
     /// * `job_type`: The job type, or the URI of a schema.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_schema("email.send").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_schema(&self, job_type: &str) -> Result<Value, Error> {
@@ -1176,6 +1305,12 @@ impl Client {
     /// * `job_type`: The job type.
     /// * `version`: The version.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_schema_version("email.send", "1.0.0").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_schema_version(&self, job_type: &str, version: &str) -> Result<Value, Error> {
@@ -1187,6 +1322,12 @@ impl Client {
     ///
     /// # Arguments
     /// * `job_type`: The job type.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.list_schema_versions("email.send").await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -1201,6 +1342,12 @@ impl Client {
     /// * `job_type`: The job type.
     /// * `version`: The version.
     /// * `mode`: `strict`, `warn` or `off`.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.set_schema_mode("email.send", "1.0.0", "strict").await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
@@ -1217,6 +1364,12 @@ impl Client {
     /// * `job_type`: The job type.
     /// * `version`: The version.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// client.delete_schema("email.send", "1.0.0").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn delete_schema(&self, job_type: &str, version: &str) -> Result<(), Error> {
@@ -1225,6 +1378,12 @@ impl Client {
 
     /// The trains that have jobs, in the order of their ids, or only those in one state; the one that was held first
     /// comes first.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.list_trains(&ojs::ListTrains { state: Some("held".to_owned()), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`.
@@ -1244,6 +1403,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the train.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_train("dest_7").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_request`.
     pub async fn get_train(&self, id: &str) -> Result<Value, Error> {
@@ -1256,6 +1421,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the train.
     /// * `options`: What can be left out.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.advance_train("dest_7", &ojs::AdvanceTrain { job_id: Some("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f".to_owned()), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_request`, `invalid_payload`.
@@ -1275,6 +1446,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the train.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.hold_train("dest_7").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn hold_train(&self, id: &str) -> Result<Value, Error> {
@@ -1283,6 +1460,12 @@ impl Client {
     }
 
     /// The tenants of the server by id, with the number of their jobs and their limits.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.list_tenants(&ojs::ListTenants { page: Some(2), per_page: Some(50), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`.
@@ -1300,6 +1483,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the tenant.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_tenant("acme").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_tenant(&self, id: &str) -> Result<Value, Error> {
@@ -1314,6 +1503,13 @@ impl Client {
     /// * `changes`: Its members: `name` (for people), `limits` (as in `PUT /admin/tenants/{id}/limits`),
     ///   `fairness_weight` (which leaves the other limits as they are) and `status` (`active` or `suspended`).
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// # use serde_json::json;
+    /// let answer = client.put_tenant("acme", &json!({"limits": json!({"max_concurrency": 10}), "name": "Acme Ltd.", "status": "active"})).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_payload`.
     pub async fn put_tenant(&self, id: &str, changes: &impl Serialize) -> Result<Value, Error> {
@@ -1326,6 +1522,12 @@ impl Client {
     ///
     /// # Arguments
     /// * `id`: The id of the tenant.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.delete_tenant("acme").await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
@@ -1345,6 +1547,13 @@ impl Client {
     ///   `max_scheduled`, and `fairness_weight` (jobs that it gets while a tenant of weight 1 gets one, in queues
     ///   that tenants share: 1 to 1,000); and `reason`, a text for the log of the server.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// # use serde_json::json;
+    /// let answer = client.set_tenant_limits("acme", &json!({"max_concurrency": 10, "max_enqueue_rate": json!({"limit": 100, "period": "PT1S"}), "max_queue_depth": 10000, "max_scheduled": 500})).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_payload`.
     pub async fn set_tenant_limits(&self, id: &str, limits: &impl Serialize) -> Result<Value, Error> {
@@ -1358,6 +1567,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the tenant.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.suspend_tenant("acme").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn suspend_tenant(&self, id: &str) -> Result<Value, Error> {
@@ -1369,6 +1584,12 @@ impl Client {
     ///
     /// # Arguments
     /// * `id`: The id of the tenant.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.resume_tenant("acme").await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -1382,6 +1603,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the tenant, or `_default`.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.tenant_stats("acme").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn tenant_stats(&self, id: &str) -> Result<Value, Error> {
@@ -1394,6 +1621,13 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the tenant, or `_default`.
     /// * `options`: What can be left out.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// # use ojs::JobState;
+    /// let answer = client.tenant_jobs("acme", &ojs::TenantJobs { queue: Some("mail".to_owned()), state: Some(JobState::from("available")), page: Some(1), per_page: Some(10), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`, `not_found`.
@@ -1414,6 +1648,12 @@ impl Client {
     /// `enqueue_rate_ratio`, `active_job_ratio` or `error_rate`), `value`, `compared_with`, `ratio` (null where the
     /// others have none) and `threshold`. The default tenant is left out. Nothing is read of jobs.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.noisy_tenants(&ojs::NoisyTenants { depth_factor: Some(20), min_jobs: Some(50), limit: Some(10), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`.
     pub async fn noisy_tenants(&self, options: &NoisyTenants) -> Result<Vec<Value>, Error> {
@@ -1432,6 +1672,12 @@ impl Client {
     /// The subscriptions, the oldest first, without their secrets. `dropped` says how many events became no delivery
     /// because too many deliveries waited for the subscription; `dropped_since` when the first of them happened, or
     /// null.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.list_webhooks().await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call).
@@ -1479,6 +1725,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the subscription, `sub_…`.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_webhook(&self, id: &str) -> Result<Value, Error> {
@@ -1493,6 +1745,13 @@ impl Client {
     /// * `id`: The id of the subscription.
     /// * `changes`: The members that change: `url`, `events`, `active`, `filter`, `metadata`, `format`.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// # use serde_json::json;
+    /// let answer = client.update_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &json!({"events": ["job.*"]})).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
     pub async fn update_webhook(&self, id: &str, changes: &impl Serialize) -> Result<Value, Error> {
@@ -1506,6 +1765,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the subscription.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// client.delete_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn delete_webhook(&self, id: &str) -> Result<(), Error> {
@@ -1517,6 +1782,12 @@ impl Client {
     ///
     /// # Arguments
     /// * `id`: The id of the subscription.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.test_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -1531,6 +1802,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the subscription.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.rotate_webhook_secret("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
     pub async fn rotate_webhook_secret(&self, id: &str) -> Result<Value, Error> {
@@ -1540,6 +1817,12 @@ impl Client {
 
     /// Deliveries, the newest first, without the events that they carry. Delivered ones are kept for a day, dead ones
     /// for 30 days. `total` counts at most 10000.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.list_webhook_deliveries(&ojs::ListWebhookDeliveries { status: Some("dead".to_owned()), limit: Some(50), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_payload`, `not_found`.
@@ -1558,6 +1841,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the delivery, `del_…`.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_webhook_delivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_webhook_delivery(&self, id: &str) -> Result<Value, Error> {
@@ -1570,6 +1859,12 @@ impl Client {
     ///
     /// # Arguments
     /// * `id`: The id of the delivery.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.retry_webhook_delivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
@@ -1584,6 +1879,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The job's id.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_progress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_progress(&self, id: &str) -> Result<Value, Error> {
@@ -1597,6 +1898,12 @@ impl Client {
     ///
     /// # Arguments
     /// * `id`: The workflow's id.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_workflow_progress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -1614,6 +1921,13 @@ impl Client {
     /// * `id`: The job's id.
     /// * `state`: JSON of at most 1 MiB.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// # use serde_json::json;
+    /// let answer = client.save_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &json!({"cursor": "abc-750", "rows": 750})).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_state_transition`, `invalid_payload`, `payload_too_large`.
     pub async fn save_checkpoint(&self, id: &str, state: &impl Serialize) -> Result<Value, Error> {
@@ -1628,6 +1942,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The job's id.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_checkpoint(&self, id: &str) -> Result<Value, Error> {
@@ -1640,6 +1960,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The job's id.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// client.delete_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn delete_checkpoint(&self, id: &str) -> Result<(), Error> {
@@ -1649,6 +1975,12 @@ impl Client {
     /// The endpoints that jobs are sent to, the oldest first, without their secrets. `status` is `active`, `failing`,
     /// `open` (sent nothing for a minute after five failures), `probing`, `waiting` (it has asked for a pause),
     /// `disabled` (it answered 401, 403, 404 or 410) or `paused`; `last_failure` says why.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.list_push_endpoints().await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call).
@@ -1670,6 +2002,13 @@ impl Client {
     ///   `job_types` (`*` stands for any characters); if wanted `queues`, `config` (`max_concurrency`, `timeout_ms`,
     ///   `signing_secret`, `weight`, `retry_429`), `routing`, `provider` and `active`.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// # use serde_json::json;
+    /// let answer = client.create_push_endpoint(&json!({"config": json!({"max_concurrency": 100, "signing_secret": "whsec_test_secret", "timeout_ms": 30000}), "endpoint": "https://example.com/functions/jobs", "job_types": ["email.send", "report.*"], "queues": ["default"]})).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `conflict`, `invalid_payload`.
     pub async fn create_push_endpoint(&self, endpoint: &impl Serialize) -> Result<Value, Error> {
@@ -1682,6 +2021,12 @@ impl Client {
     ///
     /// # Arguments
     /// * `id`: The id of the endpoint, `push_…`.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
@@ -1698,6 +2043,13 @@ impl Client {
     /// * `changes`: The members that change: `endpoint`, `job_types`, `queues`, `config`, `routing`, `provider`,
     ///   `active`.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// # use serde_json::json;
+    /// let answer = client.update_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &json!({"active": false})).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
     pub async fn update_push_endpoint(&self, id: &str, changes: &impl Serialize) -> Result<Value, Error> {
@@ -1711,6 +2063,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the endpoint.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// client.delete_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn delete_push_endpoint(&self, id: &str) -> Result<(), Error> {
@@ -1723,6 +2081,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the endpoint.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.test_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn test_push_endpoint(&self, id: &str) -> Result<Value, Error> {
@@ -1734,6 +2098,12 @@ impl Client {
     ///
     /// # Arguments
     /// * `id`: The id of the endpoint.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.rotate_push_secret("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
@@ -1781,6 +2151,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The job's id.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_lineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_lineage(&self, id: &str) -> Result<Value, Error> {
@@ -1794,6 +2170,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The job's id.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.delete_history("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn delete_history(&self, id: &str) -> Result<Value, Error> {
@@ -1805,6 +2187,13 @@ impl Client {
     /// oldest first. Periods in which nothing happened are left out. Figures are kept for a day by minutes and for a
     /// month by hours. Durations come from classes, so they are off by 10 % at most. Figures are kept by queue, not
     /// by job type: `job_types` is answered with 501.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// # use ojs::Timestamp;
+    /// let answer = client.history_stats(&ojs::HistoryStats { since: Some(Timestamp::parse("2031-01-01T00:00:00Z").unwrap()), queues: Some("mail".to_owned()), group_by: Some("day".to_owned()), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`, `not_found`, `unsupported`.
@@ -1824,6 +2213,13 @@ impl Client {
     /// `first_seen_at`, `last_seen_at`, `queues`, `types` and `job_ids`, the newest jobs of each queue and type, 50
     /// at most. The server keeps the 2,000 groups of a queue and type that failed last, for 30 days after their last
     /// failure. Failures of the last five seconds before a crash may be missing.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// # use ojs::Timestamp;
+    /// let answer = client.list_error_groups(&ojs::ListErrorGroups { queue: Some("mail".to_owned()), job_type: Some("email.*".to_owned()), error_type: Some("Timeout".to_owned()), tenant: Some("acme".to_owned()), since: Some(Timestamp::parse("2031-01-01T00:00:00Z").unwrap()), sort: Some("count".to_owned()), page: Some(2), per_page: Some(50), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`.
@@ -1848,6 +2244,12 @@ impl Client {
     /// # Arguments
     /// * `fingerprint`: The fingerprint, as the history of a job has it.
     /// * `options`: What can be left out.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_error_group("1f0c5f9d2a7be643", &ojs::GetErrorGroup { queue: Some("mail".to_owned()), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_request`.
@@ -1876,6 +2278,13 @@ impl Client {
     ///   jobs have it). An empty one means all that the action can reach.
     /// * `options`: What can be left out.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// # use serde_json::json;
+    /// let answer = client.start_bulk_operation("retry", &json!({"queue": "mail", "state": "discarded"}), &ojs::StartBulkOperation { reason: Some("the mail server was down".to_owned()), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`, `permission_denied`, `conflict`, `invalid_payload`.
     pub async fn start_bulk_operation(&self, action: &str, filter: &impl Serialize, options: &StartBulkOperation) -> Result<Value, Error> {
@@ -1894,6 +2303,12 @@ impl Client {
     }
 
     /// Bulk operations, the newest first. They are kept for 30 days after their end, and the last 1,000 of them.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.list_bulk_operations(&ojs::ListBulkOperations { state: Some("running".to_owned()), per_page: Some(50), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`.
@@ -1916,6 +2331,12 @@ impl Client {
     /// * `id`: The id of the operation.
     /// * `options`: What can be left out.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.get_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &ojs::GetBulkOperation { wait_ms: Some(30000), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn get_bulk_operation(&self, id: &str, options: &GetBulkOperation) -> Result<Value, Error> {
@@ -1931,6 +2352,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the operation.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.pause_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_state_transition`.
     pub async fn pause_bulk_operation(&self, id: &str) -> Result<Value, Error> {
@@ -1943,6 +2370,12 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the operation.
     ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.resume_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_state_transition`, `permission_denied`.
     pub async fn resume_bulk_operation(&self, id: &str) -> Result<Value, Error> {
@@ -1954,6 +2387,12 @@ impl Client {
     ///
     /// # Arguments
     /// * `id`: The id of the operation.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.cancel_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_state_transition`.
@@ -1970,6 +2409,12 @@ impl Client {
     /// `sent_per_minute`, `error` (what holds it up), `first_heartbeat_at` and `last_heartbeat_at`. `summary` counts
     /// the relays by state. A relay that stops is forgotten at once, a silent one after 15 minutes. At most 200 of a
     /// tenant are kept, and 1,000 in all.
+    ///
+    /// ```no_run
+    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// let answer = client.list_relays(&ojs::ListRelays { state: Some("stuck".to_owned()), page: Some(2), per_page: Some(50), ..Default::default() }).await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_request`.

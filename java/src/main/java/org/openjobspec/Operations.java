@@ -25,6 +25,10 @@ final class Operations {
         /**
          * The job with this id.
          *
+         * {@snippet :
+         * var answer = client.getJob("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the job's id
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -38,6 +42,10 @@ final class Operations {
          * {@code link} (a path of the API that shows what holds the job), {@code command} (one of the tool {@code
          * ojs} that helps) and {@code details}. A job that runs, has ended, or is handed out by the next fetch has
          * no reasons. The answer reads a bounded number of rows, however many jobs there are.
+         *
+         * {@snippet :
+         * var answer = client.explainJob("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
          *
          * @param id the job's id
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
@@ -77,6 +85,10 @@ final class Operations {
         /**
          * Cancels the job. A worker that runs it is told to stop.
          *
+         * {@snippet :
+         * var answer = client.cancelJob("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the job's id
          * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
          *     current_state in the details names it
@@ -88,6 +100,10 @@ final class Operations {
 
         /**
          * Changes the priority of a job that waits.
+         *
+         * {@snippet :
+         * var answer = client.setPriority("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 5);
+         * }
          *
          * @param id the job's id
          * @param priority the new priority. Higher runs earlier
@@ -104,6 +120,10 @@ final class Operations {
         /**
          * Makes a job available that was enqueued as pending.
          *
+         * {@snippet :
+         * var answer = client.activateJob("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the job's id
          * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
          *     current_state in the details names it
@@ -115,6 +135,10 @@ final class Operations {
 
         /**
          * Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
+         *
+         * {@snippet :
+         * var answer = client.retryJob("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
          *
          * @param id the job's id
          * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
@@ -128,6 +152,10 @@ final class Operations {
         /**
          * How the job ended, and what its handler returned. The request is refused with status 408 while the job
          * has not ended, and with 410 when its result is no longer kept.
+         *
+         * {@snippet :
+         * var answer = client.result("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
          *
          * @param id the job's id
          * @throws OJSException.Api the server answered, and the answer is an error
@@ -143,6 +171,10 @@ final class Operations {
          * How up to 1,000 jobs ended, in the order of the ids. Nothing stands for a job that is unknown, that has
          * not ended, or whose result is no longer kept.
          *
+         * {@snippet :
+         * var answer = client.results(List.of("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e10"));
+         * }
+         *
          * @param ids the ids of the jobs
          * @throws OJSException.PayloadTooLarge the job, its metadata, its result or the batch is larger than the
          *     server takes
@@ -156,6 +188,10 @@ final class Operations {
         /**
          * The state of the workflow and of its steps.
          *
+         * {@snippet :
+         * var answer = client.getWorkflow("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the workflow's id
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -165,6 +201,10 @@ final class Operations {
 
         /**
          * Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
+         *
+         * {@snippet :
+         * var answer = client.cancelWorkflow("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
          *
          * @param id the workflow's id
          * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
@@ -178,6 +218,10 @@ final class Operations {
         /**
          * Workflows without their steps, the newest first. A workflow inside another one is a step of it, and not
          * listed.
+         *
+         * {@snippet :
+         * var answer = client.listWorkflows("running", null, 50);
+         * }
          *
          * @param state only workflows in this state; null: not said; one of pending, running, completed, failed,
          *     cancelled
@@ -197,6 +241,10 @@ final class Operations {
 
         /**
          * Whether the server works, with its version, its store and how long it has run.
+         *
+         * {@snippet :
+         * var answer = client.health();
+         * }
          * @throws OJSException.Api the server answered, and the answer is an error
          */
         public Map<String, Object> health() {
@@ -205,6 +253,10 @@ final class Operations {
 
         /**
          * What the server is, and what it can do.
+         *
+         * {@snippet :
+         * var answer = client.manifest();
+         * }
          */
         public Map<String, Object> manifest() {
             return run(Operation.whole("GET", "/ojs/manifest", null));
@@ -212,6 +264,10 @@ final class Operations {
 
         /**
          * Jobs by state, throughput, latency and workers of the whole server.
+         *
+         * {@snippet :
+         * var answer = client.serverStats();
+         * }
          */
         public Map<String, Object> serverStats() {
             return run(Operation.whole("GET", "/admin/stats", null));
@@ -219,6 +275,10 @@ final class Operations {
 
         /**
          * Throughput and latency over time, oldest first. Periods in which nothing ran are left out.
+         *
+         * {@snippet :
+         * var answer = client.statsHistory("1h", "mail", Instant.parse("2031-01-01T00:00:00Z"), null);
+         * }
          *
          * @param period the length of each period; {@code 1m} without it; null: not said; one of 1m, 5m, 1h, 1d
          * @param queue only this queue; null: not said
@@ -245,6 +305,10 @@ final class Operations {
          * others are the type {@code _other}. Figures are kept by minutes for two hours and by hours for 30 days,
          * so an earlier {@code since} counts from the beginning of its hour.
          *
+         * {@snippet :
+         * var answer = client.typeStats(Instant.parse("2031-01-01T00:00:00Z"), null, "failed", 20);
+         * }
+         *
          * @param since from this time on; an hour ago without it; null: not said
          * @param until up to this time, at most 7 days later; now without it; null: not said
          * @param sort what comes first, the largest: {@code processed} (the default), {@code enqueued}, {@code
@@ -264,6 +328,10 @@ final class Operations {
 
         /**
          * Whether the server is in maintenance, since when and why.
+         *
+         * {@snippet :
+         * var answer = client.maintenance();
+         * }
          */
         public Map<String, Object> maintenance() {
             return run(Operation.whole("GET", "/admin/system/maintenance", null));
@@ -271,6 +339,10 @@ final class Operations {
 
         /**
          * Begins or ends maintenance. During it jobs are accepted, and none is handed out.
+         *
+         * {@snippet :
+         * var answer = client.setMaintenance(true, "moving the database", Duration.parse("PT30M"));
+         * }
          *
          * @param enabled whether the server is in maintenance
          * @param reason why, for those who ask; null: not said
@@ -294,6 +366,10 @@ final class Operations {
          * compared, and both values; {@code total} counts them all. The time grows with the number of jobs. It
          * takes one of the two connections for lists and searches; everything else goes on, but for a store in
          * memory, where all wait.
+         *
+         * {@snippet :
+         * var answer = client.audit();
+         * }
          */
         public Map<String, Object> audit() {
             return run(Operation.whole("GET", "/admin/system/audit", null));
@@ -301,6 +377,10 @@ final class Operations {
 
         /**
          * The settings that the server runs with. There are no secrets among them.
+         *
+         * {@snippet :
+         * var answer = client.serverConfig();
+         * }
          */
         public Map<String, Object> serverConfig() {
             return run(Operation.whole("GET", "/admin/system/config", null));
@@ -308,6 +388,10 @@ final class Operations {
 
         /**
          * The registered schemas of all job types, without their texts, in order of job type and version.
+         *
+         * {@snippet :
+         * var answer = client.listSchemas();
+         * }
          */
         public List<Map<String, Object>> listSchemas() {
             return run(Operation.list("GET", Operation.query("/schemas", Operation.members("limit", 200, "pages", "all")), null, "schemas", Members::of));
@@ -318,6 +402,10 @@ final class Operations {
          * {@code mode} {@code strict} jobs that do not match are refused, with {@code warn}, the default, they are
          * accepted with warnings, with {@code off} they are not compared. Within a major version, a schema that
          * refuses what the version before accepted is refused itself.
+         *
+         * {@snippet :
+         * var answer = client.registerSchema("email.send", "1.0.0", Map.of("items", Map.of("type", "string"), "minItems", 1), "strict");
+         * }
          *
          * @param jobType the job type
          * @param version the version: {@code 2}, {@code 2.1} or {@code 2.1.0}
@@ -339,6 +427,10 @@ final class Operations {
         /**
          * The schema of the highest version of a job type.
          *
+         * {@snippet :
+         * var answer = client.getSchema("email.send");
+         * }
+         *
          * @param jobType the job type, or the URI of a schema
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -348,6 +440,10 @@ final class Operations {
 
         /**
          * The schema of a version of a job type.
+         *
+         * {@snippet :
+         * var answer = client.getSchemaVersion("email.send", "1.0.0");
+         * }
          *
          * @param jobType the job type
          * @param version the version
@@ -360,6 +456,10 @@ final class Operations {
         /**
          * The versions of a job type, highest first.
          *
+         * {@snippet :
+         * var answer = client.listSchemaVersions("email.send");
+         * }
+         *
          * @param jobType the job type
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -369,6 +469,10 @@ final class Operations {
 
         /**
          * Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at again.
+         *
+         * {@snippet :
+         * var answer = client.setSchemaMode("email.send", "1.0.0", "strict");
+         * }
          *
          * @param jobType the job type
          * @param version the version
@@ -384,6 +488,10 @@ final class Operations {
         /**
          * Deletes a version. Jobs that were stored under it stay.
          *
+         * {@snippet :
+         * client.deleteSchema("email.send", "1.0.0");
+         * }
+         *
          * @param jobType the job type
          * @param version the version
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
@@ -396,6 +504,10 @@ final class Operations {
          * The subscriptions, the oldest first, without their secrets. {@code dropped} says how many events became
          * no delivery because too many deliveries waited for the subscription; {@code dropped_since} when the
          * first of them happened, or null.
+         *
+         * {@snippet :
+         * var answer = client.listWebhooks();
+         * }
          */
         public List<Map<String, Object>> listWebhooks() {
             return run(Operation.list("GET", Operation.query("/webhooks/subscriptions", Operation.members("limit", 200, "pages", "all")), null, "subscriptions", Members::of));
@@ -407,6 +519,10 @@ final class Operations {
          * with 2xx: eight attempts within 41 hours. {@code filter} is an object with {@code queues} and {@code
          * job_types}. The URL must begin with https:// and lead to a public address, unless the server allows
          * others.
+         *
+         * {@snippet :
+         * var answer = client.createWebhook(Map.of("events", List.of("job.completed", "job.failed"), "secret", "whsec_test_secret", "url", "https://example.com/hooks/ojs"));
+         * }
          *
          * @param subscription its members: {@code url} and {@code events} (such as {@code job.completed}, {@code
          *     job.*} or {@code *}); if wanted {@code secret} (8 to 255 characters; without it the server makes one),
@@ -424,6 +540,10 @@ final class Operations {
          * A subscription, without its secret. {@code dropped} says how many events became no delivery because too
          * many deliveries waited for it; {@code dropped_since} when the first of them happened, or null.
          *
+         * {@snippet :
+         * var answer = client.getWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the id of the subscription, {@code sub_…}
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -434,6 +554,10 @@ final class Operations {
         /**
          * Changes a subscription; what is left out stays. Deliveries that wait go to the new URL. A subscription
          * that is not active gets no new deliveries, and those that wait are not sent until it is active again.
+         *
+         * {@snippet :
+         * var answer = client.updateWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", Map.of("events", List.of("job.*")));
+         * }
          *
          * @param id the id of the subscription
          * @param changes the members that change: {@code url}, {@code events}, {@code active}, {@code filter},
@@ -449,6 +573,10 @@ final class Operations {
         /**
          * Deletes a subscription and its deliveries: nothing more is sent to it.
          *
+         * {@snippet :
+         * client.deleteWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the id of the subscription
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -460,6 +588,10 @@ final class Operations {
          * Sends an event {@code webhook.test} now, once, and answers with what the endpoint said: {@code success},
          * {@code status_code}, {@code response_time_ms}, {@code response_body}.
          *
+         * {@snippet :
+         * var answer = client.testWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the id of the subscription
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -470,6 +602,10 @@ final class Operations {
         /**
          * Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer has the
          * new one.
+         *
+         * {@snippet :
+         * var answer = client.rotateWebhookSecret("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
          *
          * @param id the id of the subscription
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
@@ -483,6 +619,10 @@ final class Operations {
         /**
          * Deliveries, the newest first, without the events that they carry. Delivered ones are kept for a day,
          * dead ones for 30 days. {@code total} counts at most 10000.
+         *
+         * {@snippet :
+         * var answer = client.listWebhookDeliveries(null, "dead", 50);
+         * }
          *
          * @param subscriptionId only of this subscription; null: not said
          * @param status only in this state; null: not said; one of pending, sending, delivered, dead
@@ -503,6 +643,10 @@ final class Operations {
         /**
          * A delivery with its event, and how its latest attempt ended.
          *
+         * {@snippet :
+         * var answer = client.getWebhookDelivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the id of the delivery, {@code del_…}
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -513,6 +657,10 @@ final class Operations {
         /**
          * Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or
          * waiting.
+         *
+         * {@snippet :
+         * var answer = client.retryWebhookDelivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
          *
          * @param id the id of the delivery
          * @throws OJSException.Conflict the job's present state or another job is in the way
@@ -526,6 +674,10 @@ final class Operations {
          * How far the latest attempt of a job has come: {@code progress} from 0 to 1, {@code data}, {@code
          * message} and {@code updated_at}, which are null when nothing was reported.
          *
+         * {@snippet :
+         * var answer = client.getProgress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the job's id
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -537,6 +689,10 @@ final class Operations {
          * How far a workflow has come: {@code progress} from 0 to 1, and the progress of each of its {@code
          * steps}. Of a chain it is the completed steps and the fraction of the current one, of a group the mean of
          * its steps, of a batch the share of its jobs that have ended.
+         *
+         * {@snippet :
+         * var answer = client.getWorkflowProgress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
          *
          * @param id the workflow's id
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
@@ -550,6 +706,10 @@ final class Operations {
          * answered, and the next attempt of the job is delivered with it. The handler of a job saves its own
          * checkpoint, under its lease. This method is for other programs, which have no lease: it is refused while
          * a worker with lease tokens holds the job, and when the job has ended.
+         *
+         * {@snippet :
+         * var answer = client.saveCheckpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", Map.of("cursor", "abc-750", "rows", 750));
+         * }
          *
          * @param id the job's id
          * @param state JSON of at most 1 MiB
@@ -570,6 +730,10 @@ final class Operations {
          * The checkpoint of a job: {@code state}, {@code sequence} and {@code created_at}. It can be read as long
          * as the job.
          *
+         * {@snippet :
+         * var answer = client.getCheckpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the job's id
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -579,6 +743,10 @@ final class Operations {
 
         /**
          * Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+         *
+         * {@snippet :
+         * client.deleteCheckpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
          *
          * @param id the job's id
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
@@ -592,6 +760,10 @@ final class Operations {
          * active}, {@code failing}, {@code open} (sent nothing for a minute after five failures), {@code probing},
          * {@code waiting} (it has asked for a pause), {@code disabled} (it answered 401, 403, 404 or 410) or
          * {@code paused}; {@code last_failure} says why.
+         *
+         * {@snippet :
+         * var answer = client.listPushEndpoints();
+         * }
          */
         public List<Map<String, Object>> listPushEndpoints() {
             return run(Operation.list("GET", Operation.query("/push/endpoints", Operation.members("limit", 200, "pages", "all")), null, "endpoints", Members::of));
@@ -601,6 +773,10 @@ final class Operations {
          * Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this answer has
          * the secret. A job is active under a lease before it is sent, and the answer settles it. The address must
          * begin with https:// and be public, unless the server allows others.
+         *
+         * {@snippet :
+         * var answer = client.createPushEndpoint(Map.of("config", Map.of("max_concurrency", 100, "signing_secret", "whsec_test_secret", "timeout_ms", 30000), "endpoint", "https://example.com/functions/jobs", "job_types", List.of("email.send", "report.*"), "queues", List.of("default")));
+         * }
          *
          * @param endpoint its members: {@code endpoint} (the URL, or {@code sqs:} and the URL of a queue of Amazon
          *     SQS) and {@code job_types} ({@code *} stands for any characters); if wanted {@code queues}, {@code
@@ -617,6 +793,10 @@ final class Operations {
         /**
          * An endpoint, without its secret.
          *
+         * {@snippet :
+         * var answer = client.getPushEndpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the id of the endpoint, {@code push_…}
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -627,6 +807,10 @@ final class Operations {
         /**
          * Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent jobs
          * again. With {@code active} false it is sent nothing; its jobs stay available for workers that fetch.
+         *
+         * {@snippet :
+         * var answer = client.updatePushEndpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", Map.of("active", false));
+         * }
          *
          * @param id the id of the endpoint
          * @param changes the members that change: {@code endpoint}, {@code job_types}, {@code queues}, {@code
@@ -642,6 +826,10 @@ final class Operations {
         /**
          * Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
          *
+         * {@snippet :
+         * client.deletePushEndpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the id of the endpoint
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -653,6 +841,10 @@ final class Operations {
          * Sends a job of the type {@code push.test} now, once, and explains the answer: {@code success}, {@code
          * outcome}, {@code explanation}, {@code status_code}, {@code response_time_ms}, {@code response_body}.
          *
+         * {@snippet :
+         * var answer = client.testPushEndpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the id of the endpoint
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -663,6 +855,10 @@ final class Operations {
         /**
          * Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has the new
          * one.
+         *
+         * {@snippet :
+         * var answer = client.rotatePushSecret("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
          *
          * @param id the id of the endpoint
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
@@ -678,6 +874,10 @@ final class Operations {
          * error. It is read from the job and from the event log, so it is there for as long as the job. {@code
          * fingerprint} of a failed attempt is the same for errors that differ only in numbers, ids and quoted
          * text. The history of a job has at most the newest 50 failures.
+         *
+         * {@snippet :
+         * var answer = client.getHistory("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", null, null);
+         * }
          *
          * @param id the job's id
          * @param limit the most events in the answer, 1 to 1,000; 50 without it; null: not said
@@ -701,6 +901,10 @@ final class Operations {
          * job without a workflow are what its client has sent under these names. A tree has at most 1,000 nodes;
          * {@code truncated} says that there are more.
          *
+         * {@snippet :
+         * var answer = client.getLineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the job's id
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -711,6 +915,10 @@ final class Operations {
         /**
          * Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is. The
          * errors and the result of the job are parts of the job: they go when the job is deleted.
+         *
+         * {@snippet :
+         * var answer = client.deleteHistory("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
          *
          * @param id the job's id
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
@@ -724,6 +932,10 @@ final class Operations {
          * the oldest first. Periods in which nothing happened are left out. Figures are kept for a day by minutes
          * and for a month by hours. Durations come from classes, so they are off by 10 % at most. Figures are kept
          * by queue, not by job type: {@code job_types} is answered with 501.
+         *
+         * {@snippet :
+         * var answer = client.historyStats(Instant.parse("2031-01-01T00:00:00Z"), null, "mail", "day");
+         * }
          *
          * @param since from this time on; without it an hour, a day or a month back; null: not said
          * @param before before this time; null: not said
@@ -751,6 +963,10 @@ final class Operations {
          * of a queue and type that failed last, for 30 days after their last failure. Failures of the last five
          * seconds before a crash may be missing.
          *
+         * {@snippet :
+         * var answer = client.listErrorGroups("mail", "email.*", "Timeout", "acme", Instant.parse("2031-01-01T00:00:00Z"), "count", 2, 50);
+         * }
+         *
          * @param queue only failures of jobs of this queue; null: not said
          * @param jobType only this job type; {@code email.*} is all types that start with {@code email.}; null:
          *     not said
@@ -776,6 +992,10 @@ final class Operations {
         /**
          * One group of errors, with its {@code places} (the failures by queue and type) and those of its {@code
          * jobs} that there still are.
+         *
+         * {@snippet :
+         * var answer = client.getErrorGroup("1f0c5f9d2a7be643", "mail", null, null);
+         * }
          *
          * @param fingerprint the fingerprint, as the history of a job has it
          * @param queue only failures of jobs of this queue; null: not said
@@ -804,6 +1024,10 @@ final class Operations {
          * numbers by state, queue and type, and a {@code sample}. To delete needs the permission to administer. At
          * most 100 operations of a tenant, and 100 of operators, may be under way.
          *
+         * {@snippet :
+         * var answer = client.startBulkOperation("retry", Map.of("queue", "mail", "state", "discarded"), "the mail server was down", null);
+         * }
+         *
          * @param action {@code retry}, {@code cancel} or {@code delete}
          * @param filter which jobs: {@code queue}, {@code type}, {@code state} (one or a list), {@code since},
          *     {@code until}, {@code priority}, {@code meta}, {@code error_type} (of the latest error), {@code
@@ -829,6 +1053,10 @@ final class Operations {
          * Bulk operations, the newest first. They are kept for 30 days after their end, and the last 1,000 of
          * them.
          *
+         * {@snippet :
+         * var answer = client.listBulkOperations("running", null, 50);
+         * }
+         *
          * @param state only those in this state: {@code running}, {@code paused}, {@code completed}, {@code
          *     cancelled} or {@code failed}; null: not said
          * @param cursor only those before this one: the id of the last one on the page before; null: not said
@@ -851,6 +1079,10 @@ final class Operations {
          * count}, the first {@code job_id} and its {@code message} for each {@code reason}; {@code progress} has
          * the number of jobs that is {@code expected} and the {@code fraction} that is done, where it can be said.
          *
+         * {@snippet :
+         * var answer = client.getBulkOperation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 30000);
+         * }
+         *
          * @param id the id of the operation
          * @param waitMs answer as soon as it does not run any more, at the latest after so many milliseconds:
          *     60,000 at most; null: not said
@@ -868,6 +1100,10 @@ final class Operations {
         /**
          * Stops a bulk operation until it is resumed. The slice that is under way is finished.
          *
+         * {@snippet :
+         * var answer = client.pauseBulkOperation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the id of the operation
          * @throws OJSException.Conflict the job's present state or another job is in the way
          * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
@@ -880,6 +1116,10 @@ final class Operations {
 
         /**
          * Goes on with a bulk operation that was paused, or that has failed, where it stopped.
+         *
+         * {@snippet :
+         * var answer = client.resumeBulkOperation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
          *
          * @param id the id of the operation
          * @throws OJSException.Api the server answered, and the answer is an error
@@ -894,6 +1134,10 @@ final class Operations {
 
         /**
          * Ends a bulk operation for good. Jobs that it has changed stay changed.
+         *
+         * {@snippet :
+         * var answer = client.cancelBulkOperation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
          *
          * @param id the id of the operation
          * @throws OJSException.Conflict the job's present state or another job is in the way
@@ -916,6 +1160,10 @@ final class Operations {
          * first_heartbeat_at} and {@code last_heartbeat_at}. {@code summary} counts the relays by state. A relay
          * that stops is forgotten at once, a silent one after 15 minutes. At most 200 of a tenant are kept, and
          * 1,000 in all.
+         *
+         * {@snippet :
+         * var answer = client.listRelays("stuck", 2, 50);
+         * }
          *
          * @param state only relays in this state: {@code running}, {@code stuck} or {@code silent}; null: not said
          * @param page the page, from 1; null: not said
@@ -946,6 +1194,10 @@ final class Operations {
          * filter names other states. Jobs that cannot be cancelled are skipped, and their items say why; with
          * {@code atomic} one such job keeps the others from being cancelled.
          *
+         * {@snippet :
+         * var answer = client.bulk().cancel(Bulk.Target.where(new Bulk.Filter("reports", null, null, null, null, null, null)), false);
+         * }
+         *
          * @param target which jobs: ids, or a filter
          * @param atomic all of the jobs, or none
          * @throws OJSException.Conflict the job's present state or another job is in the way
@@ -968,6 +1220,10 @@ final class Operations {
          * their pause. Jobs that cannot be retried are skipped, and their items say why; with {@code atomic} one
          * such job keeps the others from being retried.
          *
+         * {@snippet :
+         * var answer = client.bulk().retry(Bulk.Target.ids(List.of("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")), true);
+         * }
+         *
          * @param target which jobs: ids, or a filter
          * @param atomic all of the jobs, or none
          * @throws OJSException.Conflict the job's present state or another job is in the way
@@ -988,6 +1244,10 @@ final class Operations {
         /**
          * Deletes many jobs that have ended. A deleted job cannot be brought back. Jobs that cannot be deleted are
          * skipped, and their items say why; with {@code atomic} one such job keeps the others from being deleted.
+         *
+         * {@snippet :
+         * var answer = client.bulk().delete(Bulk.Target.where(new Bulk.Filter(null, "email.*", List.of("completed", "cancelled"), null, null, null, null)), false);
+         * }
          *
          * @param target which jobs: ids, or a filter
          * @param atomic all of the jobs, or none
@@ -1017,6 +1277,10 @@ final class Operations {
 
         /**
          * All queues with their status.
+         *
+         * {@snippet :
+         * var answer = client.queues().list();
+         * }
          */
         public List<Map<String, Object>> list() {
             return client.run(Operation.list("GET", Operation.query("/queues", Operation.members("pages", "all")), null, "queues", Members::of));
@@ -1024,6 +1288,10 @@ final class Operations {
 
         /**
          * How many jobs of the queue are in which state.
+         *
+         * {@snippet :
+         * var answer = client.queues().stats("mail");
+         * }
          *
          * @param name the name of the queue
          */
@@ -1035,6 +1303,10 @@ final class Operations {
          * Stops handing out jobs of the queue until {@code resume}. Jobs can still be enqueued. A queue that does
          * not exist is made, paused: the protocol answers 200 for every name. {@code ojs queues pause} asks first.
          *
+         * {@snippet :
+         * var answer = client.queues().pause("mail");
+         * }
+         *
          * @param name the name of the queue
          */
         public Map<String, Object> pause(String name) {
@@ -1043,6 +1315,10 @@ final class Operations {
 
         /**
          * Hands out jobs of the queue again, and accepts new ones.
+         *
+         * {@snippet :
+         * var answer = client.queues().resume("mail");
+         * }
          *
          * @param name the name of the queue
          */
@@ -1053,6 +1329,10 @@ final class Operations {
         /**
          * Creates a queue with settings, such as {@code concurrency}, {@code max_size}, {@code rate_limit} and
          * {@code retention}.
+         *
+         * {@snippet :
+         * var answer = client.queues().create("mail", Map.of("concurrency", 20, "rate_limit", Map.of("limit", 100, "period", "PT1M")));
+         * }
          *
          * @param name the name of the queue
          * @param config the settings, by their names on the wire
@@ -1067,6 +1347,10 @@ final class Operations {
         /**
          * A queue with its settings and counts.
          *
+         * {@snippet :
+         * var answer = client.queues().get("mail");
+         * }
+         *
          * @param name the name of the queue
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -1077,6 +1361,10 @@ final class Operations {
         /**
          * Changes the settings that are named and leaves the others. A setting of null goes back to the template,
          * the queue {@code _default}.
+         *
+         * {@snippet :
+         * var answer = client.queues().configure("mail", Map.of("max_size", 1000));
+         * }
          *
          * @param name the name of the queue
          * @param config the settings, by their names on the wire
@@ -1089,6 +1377,10 @@ final class Operations {
 
         /**
          * Deletes the queue. A queue that holds jobs is deleted only if they may be discarded or moved.
+         *
+         * {@snippet :
+         * client.queues().delete("mail", "move", "letters");
+         * }
          *
          * @param name the name of the queue
          * @param strategy what happens to the jobs of the queue; null: not said; one of reject, discard, move
@@ -1110,6 +1402,10 @@ final class Operations {
         /**
          * Accepts no more jobs for the queue and hands out those that are in it, until {@code resume}.
          *
+         * {@snippet :
+         * var answer = client.queues().drain("mail");
+         * }
+         *
          * @param name the name of the queue
          */
         public Map<String, Object> drain(String name) {
@@ -1120,6 +1416,10 @@ final class Operations {
          * Removes the jobs of the queue that are in one of these states, and returns how many. They cannot be
          * brought back. Jobs that wait are cancelled first, so that workflows go on. Active jobs are never
          * removed.
+         *
+         * {@snippet :
+         * var answer = client.queues().purge("reports", List.of("completed", "cancelled"), "PT1H");
+         * }
          *
          * @param name the name of the queue
          * @param states the states of the jobs to remove
@@ -1146,6 +1446,10 @@ final class Operations {
         /**
          * How the jobs of a queue are shared: by tenant or by key, and with which weights.
          *
+         * {@snippet :
+         * var answer = client.queues().getFairness("mail");
+         * }
+         *
          * @param name the name of the queue
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -1162,6 +1466,10 @@ final class Operations {
          * and {@code enabled} of {@code false} ends the sharing. The answer is 201 when the queue was not shared
          * before.
          *
+         * {@snippet :
+         * var answer = client.queues().setFairness("mail", Map.of("by", "tenant", "weights", Map.of("acme", 4)));
+         * }
+         *
          * @param name the name of the queue. It is made when there is none
          * @param sharing the settings, by their names on the wire
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
@@ -1174,6 +1482,10 @@ final class Operations {
 
         /**
          * Ends the sharing of a queue: its jobs are handed out in their order again.
+         *
+         * {@snippet :
+         * client.queues().deleteFairness("mail");
+         * }
          *
          * @param name the name of the queue
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
@@ -1193,6 +1505,10 @@ final class Operations {
 
         /**
          * The keys that have limits, with how much of each limit is used.
+         *
+         * {@snippet :
+         * var answer = client.rateLimits().list();
+         * }
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
          *     place
          */
@@ -1202,6 +1518,10 @@ final class Operations {
 
         /**
          * The limits of a key, with how much of each is used.
+         *
+         * {@snippet :
+         * var answer = client.rateLimits().get("stripe");
+         * }
          *
          * @param key the key
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
@@ -1213,6 +1533,10 @@ final class Operations {
         /**
          * Gives a key other limits until a time, for example {@code concurrency} 2. Without any limit the override
          * ends.
+         *
+         * {@snippet :
+         * var answer = client.rateLimits().override("stripe", Map.of("concurrency", 2), Instant.parse("2031-01-01T00:00:00Z"));
+         * }
          *
          * @param key the key
          * @param limits the limits, by their names on the wire
@@ -1237,6 +1561,10 @@ final class Operations {
         /**
          * The dead letter with this id.
          *
+         * {@snippet :
+         * var answer = client.deadLetters().get("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the job's id
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -1246,6 +1574,10 @@ final class Operations {
 
         /**
          * Runs a dead letter again, with all its attempts.
+         *
+         * {@snippet :
+         * var answer = client.deadLetters().retry("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
          *
          * @param id the job's id
          * @throws OJSException.InvalidStateTransition the job is in a state that does not allow the operation;
@@ -1263,6 +1595,10 @@ final class Operations {
         /**
          * Deletes a dead letter. It cannot be brought back.
          *
+         * {@snippet :
+         * client.deadLetters().discard("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
+         *
          * @param id the job's id
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -1273,6 +1609,10 @@ final class Operations {
         /**
          * Runs all dead letters again that the filter finds, and returns how many. Without a filter it is all of
          * them.
+         *
+         * {@snippet :
+         * var answer = client.deadLetters().retryAll(new DeadLetters.Filter("mail", null, "Timeout", Instant.parse("2031-01-01T00:00:00Z"), null));
+         * }
          *
          * @param filter which dead letters
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
@@ -1285,6 +1625,10 @@ final class Operations {
         /**
          * Deletes all dead letters that the filter finds, and returns how many. Without a filter it is all of
          * them.
+         *
+         * {@snippet :
+         * var answer = client.deadLetters().discardAll(new DeadLetters.Filter(null, "email.*", null, null, Instant.parse("2031-01-01T00:00:00Z")));
+         * }
          *
          * @param filter which dead letters
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
@@ -1299,6 +1643,10 @@ final class Operations {
          * are kept, the numbers in {@code by_error_type} are those of the newest 20,000: {@code
          * by_error_type_relation} is {@code gte}. A caller of a tenant gets all numbers so, with {@code
          * total_relation} and {@code by_queue_relation}.
+         *
+         * {@snippet :
+         * var answer = client.deadLetters().stats();
+         * }
          */
         public Map<String, Object> stats() {
             return client.run(Operation.whole("GET", "/dead-letter/stats", null));
@@ -1315,6 +1663,10 @@ final class Operations {
          * first of them as {@code job_id} and, where there is one, the {@code command} that helps. {@code jobs}
          * has the first 20 jobs that meet one. Limits that free themselves as jobs end (full workers, concurrency,
          * rates) are no reason.
+         *
+         * {@snippet :
+         * var answer = client.deadLetters().preview("mail", null, "Timeout", null, null, null);
+         * }
          *
          * @param queue only jobs of this queue; null: not said
          * @param jobType only this job type; {@code email.*} is all types that start with {@code email.}; null:
@@ -1346,6 +1698,10 @@ final class Operations {
 
         /**
          * All cron entries.
+         *
+         * {@snippet :
+         * var answer = client.cron().list();
+         * }
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
          *     place
          */
@@ -1355,6 +1711,10 @@ final class Operations {
 
         /**
          * The cron entry of this name.
+         *
+         * {@snippet :
+         * var answer = client.cron().get("digest");
+         * }
          *
          * @param name the name of the entry
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
@@ -1367,6 +1727,10 @@ final class Operations {
 
         /**
          * Enables the cron entry, or disables it. A disabled entry enqueues no jobs.
+         *
+         * {@snippet :
+         * var answer = client.cron().enable("digest", false);
+         * }
          *
          * @param name the name of the entry
          * @param enabled whether the entry enqueues jobs
@@ -1383,6 +1747,10 @@ final class Operations {
          * overlap policy holds: while the latest job of the entry goes on, {@code skip} and {@code enqueue} answer
          * with 409 {@code conflict}, and {@code cancel_previous} cancels that job.
          *
+         * {@snippet :
+         * var answer = client.cron().run("digest");
+         * }
+         *
          * @param name the name of the entry
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -1392,6 +1760,10 @@ final class Operations {
 
         /**
          * Deletes the cron entry. The jobs that it has enqueued stay.
+         *
+         * {@snippet :
+         * client.cron().delete("digest");
+         * }
          *
          * @param name the name of the entry
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
@@ -1412,6 +1784,10 @@ final class Operations {
         /**
          * The workers that the server knows, with what each of them does.
          *
+         * {@snippet :
+         * var answer = client.workers().list("running", 1, 100);
+         * }
+         *
          * @param state only workers in this state; null: not said
          * @param page the number of the page. The first page is 1; null: not said
          * @param perPage the most workers on one page, 1 to 100; 20 without it; null: not said
@@ -1430,6 +1806,10 @@ final class Operations {
         /**
          * The worker with this id.
          *
+         * {@snippet :
+         * var answer = client.workers().get("mail-1");
+         * }
+         *
          * @param id the worker's id
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -1440,6 +1820,10 @@ final class Operations {
         /**
          * Tells a worker to take no more jobs ({@code quiet}), to stop ({@code terminate}), or to take jobs again
          * ({@code resume}). The worker hears of it with its next heartbeat.
+         *
+         * {@snippet :
+         * var answer = client.workers().direct("mail-1", "quiet");
+         * }
          *
          * @param id the worker's id
          * @param directive what the worker shall do; one of quiet, terminate, resume
@@ -1453,6 +1837,10 @@ final class Operations {
 
         /**
          * Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
+         *
+         * {@snippet :
+         * var answer = client.workers().remove("mail-1");
+         * }
          *
          * @param id the worker's id
          * @throws OJSException.Conflict the job's present state or another job is in the way
@@ -1475,6 +1863,10 @@ final class Operations {
          * The trains that have jobs, in the order of their ids, or only those in one state; the one that was held
          * first comes first.
          *
+         * {@snippet :
+         * var answer = client.trains().list("held");
+         * }
+         *
          * @param state only trains in this state: {@code running}, {@code draining} or {@code held}; null: not
          *     said
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
@@ -1493,6 +1885,10 @@ final class Operations {
          * A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in
          * which they run.
          *
+         * {@snippet :
+         * var answer = client.trains().get("dest_7");
+         * }
+         *
          * @param id the id of the train
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
@@ -1504,6 +1900,10 @@ final class Operations {
 
         /**
          * Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
+         *
+         * {@snippet :
+         * var answer = client.trains().advance("dest_7", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f");
+         * }
          *
          * @param id the id of the train
          * @param jobId only if this job is the locomotive; null: not said
@@ -1524,6 +1924,10 @@ final class Operations {
         /**
          * Holds a train: a job of it that runs may end, and no further one starts until {@link #advance}.
          *
+         * {@snippet :
+         * var answer = client.trains().hold("dest_7");
+         * }
+         *
          * @param id the id of the train
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -1543,6 +1947,10 @@ final class Operations {
         /**
          * The tenants of the server by id, with the number of their jobs and their limits.
          *
+         * {@snippet :
+         * var answer = client.tenants().list(2, 50);
+         * }
+         *
          * @param page the page, from 1; null: not said
          * @param perPage the most tenants on the page, 1 to 100; 20 without it; null: not said
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
@@ -1560,6 +1968,10 @@ final class Operations {
         /**
          * A tenant with its status, its limits and the number of its jobs by state.
          *
+         * {@snippet :
+         * var answer = client.tenants().get("acme");
+         * }
+         *
          * @param id the id of the tenant
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -1569,6 +1981,10 @@ final class Operations {
 
         /**
          * Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
+         *
+         * {@snippet :
+         * var answer = client.tenants().put("acme", Map.of("limits", Map.of("max_concurrency", 10), "name", "Acme Ltd.", "status", "active"));
+         * }
          *
          * @param id the id of the tenant
          * @param changes its members: {@code name} (for people), {@code limits} (as in {@code PUT
@@ -1584,6 +2000,10 @@ final class Operations {
         /**
          * Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
          *
+         * {@snippet :
+         * var answer = client.tenants().delete("acme");
+         * }
+         *
          * @param id the id of the tenant
          * @throws OJSException.Conflict the job's present state or another job is in the way
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
@@ -1596,6 +2016,10 @@ final class Operations {
          * Sets what a tenant may use: {@code max_concurrency}, {@code max_enqueue_rate}, {@code max_queue_depth}
          * and {@code max_scheduled}; and {@code fairness_weight}, its weight in shared queues. What the body
          * leaves out is not limited any more. Jobs that have more than the new limits allow stay.
+         *
+         * {@snippet :
+         * var answer = client.tenants().setLimits("acme", Map.of("max_concurrency", 10, "max_enqueue_rate", Map.of("limit", 100, "period", "PT1S"), "max_queue_depth", 10000, "max_scheduled", 500));
+         * }
          *
          * @param id the id of the tenant
          * @param limits its members: {@code max_concurrency} (jobs that are active at a time), {@code
@@ -1614,6 +2038,10 @@ final class Operations {
          * Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go
          * on.
          *
+         * {@snippet :
+         * var answer = client.tenants().suspend("acme");
+         * }
+         *
          * @param id the id of the tenant
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -1623,6 +2051,10 @@ final class Operations {
 
         /**
          * Ends the suspension of a tenant: its jobs are taken and handed out again.
+         *
+         * {@snippet :
+         * var answer = client.tenants().resume("acme");
+         * }
          *
          * @param id the id of the tenant
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
@@ -1634,6 +2066,10 @@ final class Operations {
         /**
          * What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
          *
+         * {@snippet :
+         * var answer = client.tenants().stats("acme");
+         * }
+         *
          * @param id the id of the tenant, or {@code _default}
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
@@ -1643,6 +2079,10 @@ final class Operations {
 
         /**
          * The jobs of a tenant, newest first; with the filters of {@code GET /admin/jobs}.
+         *
+         * {@snippet :
+         * var answer = client.tenants().jobs("acme", "mail", "available", 1, 10);
+         * }
          *
          * @param id the id of the tenant, or {@code _default}
          * @param queue only this queue; null: not said
@@ -1669,6 +2109,10 @@ final class Operations {
          * has {@code signal} ({@code queue_depth_ratio}, {@code enqueue_rate_ratio}, {@code active_job_ratio} or
          * {@code error_rate}), {@code value}, {@code compared_with}, {@code ratio} (null where the others have
          * none) and {@code threshold}. The default tenant is left out. Nothing is read of jobs.
+         *
+         * {@snippet :
+         * var answer = client.tenants().noisy(20, null, null, null, 50, 10);
+         * }
          *
          * @param depthFactor the signal is more waiting jobs than so many times the median of the others; 10
          *     without it; null: not said

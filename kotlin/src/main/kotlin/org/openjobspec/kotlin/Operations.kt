@@ -9,6 +9,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * The job with this id.
      *
+     * ```
+     * client.getJob(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param jobId the job's id
      * @throws OjsException NotFound
      */
@@ -20,6 +24,10 @@ public abstract class Operations internal constructor() : Requests() {
      * `message`, and where they are known `since`, `until`, `link` (a path of the API that shows what holds the job),
      * `command` (one of the tool `ojs` that helps) and `details`. A job that runs, has ended, or is handed out by the next
      * fetch has no reasons. The answer reads a bounded number of rows, however many jobs there are.
+     *
+     * ```
+     * client.explainJob(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
      *
      * @param jobId the job's id
      * @throws OjsException NotFound
@@ -35,6 +43,10 @@ public abstract class Operations internal constructor() : Requests() {
      * numbers look at a million rows at most, count what is in the first 20,000, and begin at most 10,000 jobs behind the
      * first. With `q`, a page compares 1,000 jobs at most and always goes on by cursors; the guide of the dashboard has the
      * words of the language.
+     *
+     * ```
+     * client.listJobs(queue = "mail", jobType = "email.*", state = "available", page = 2, perPage = 50)
+     * ```
      *
      * @param queue only jobs of this queue
      * @param jobType only this job type; `email.*` is all types that start with `email.`
@@ -53,6 +65,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * Cancels the job. A worker that runs it is told to stop.
      *
+     * ```
+     * client.cancelJob(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param jobId the job's id
      * @throws OjsException InvalidStateTransition, NotFound
      */
@@ -61,6 +77,10 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * Changes the priority of a job that waits.
+     *
+     * ```
+     * client.setPriority(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", priority = 5)
+     * ```
      *
      * @param jobId the job's id
      * @param priority the new priority. Higher runs earlier
@@ -72,6 +92,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * Makes a job available that was enqueued as pending.
      *
+     * ```
+     * client.activateJob(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param jobId the job's id
      * @throws OjsException InvalidStateTransition, NotFound
      */
@@ -80,6 +104,10 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
+     *
+     * ```
+     * client.retryJob(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
      *
      * @param jobId the job's id
      * @throws OjsException InvalidStateTransition, NotFound
@@ -91,6 +119,10 @@ public abstract class Operations internal constructor() : Requests() {
      * How the job ended, and what its handler returned. The request is refused with status 408 while the job has not ended,
      * and with 410 when its result is no longer kept.
      *
+     * ```
+     * client.result(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param jobId the job's id
      * @throws OjsException Api, NotFound, InvalidRequest
      */
@@ -101,6 +133,10 @@ public abstract class Operations internal constructor() : Requests() {
      * How up to 1,000 jobs ended, in the order of the ids. Nothing stands for a job that is unknown, that has not ended, or
      * whose result is no longer kept.
      *
+     * ```
+     * client.results(jobIds = listOf("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e10"))
+     * ```
+     *
      * @param jobIds the ids of the jobs
      * @throws OjsException PayloadTooLarge, InvalidRequest
      */
@@ -109,6 +145,10 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * The state of the workflow and of its steps.
+     *
+     * ```
+     * client.getWorkflow(workflowId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
      *
      * @param workflowId the workflow's id
      * @throws OjsException NotFound
@@ -119,6 +159,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
      *
+     * ```
+     * client.cancelWorkflow(workflowId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param workflowId the workflow's id
      * @throws OjsException InvalidStateTransition, NotFound
      */
@@ -127,6 +171,10 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * Workflows without their steps, the newest first. A workflow inside another one is a step of it, and not listed.
+     *
+     * ```
+     * client.listWorkflows(state = "running", perPage = 50)
+     * ```
      *
      * @param state only workflows in this state; one of pending, running, completed, failed, cancelled
      * @param page the number of the page. The first page is 1
@@ -138,6 +186,10 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * Whether the server works, with its version, its store and how long it has run.
+     *
+     * ```
+     * client.health()
+     * ```
      * @throws OjsException Api
      */
     public suspend fun health(): Map<String, Any?> =
@@ -145,18 +197,30 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * What the server is, and what it can do.
+     *
+     * ```
+     * client.manifest()
+     * ```
      */
     public suspend fun manifest(): Map<String, Any?> =
         run("GET", "/ojs/manifest", null, Reply.whole)
 
     /**
      * Jobs by state, throughput, latency and workers of the whole server.
+     *
+     * ```
+     * client.serverStats()
+     * ```
      */
     public suspend fun serverStats(): Map<String, Any?> =
         run("GET", at("admin", "stats"), null, Reply.whole)
 
     /**
      * Throughput and latency over time, oldest first. Periods in which nothing ran are left out.
+     *
+     * ```
+     * client.statsHistory(period = "1h", queue = "mail", since = Instant.parse("2031-01-01T00:00:00Z"))
+     * ```
      *
      * @param period the length of each period; `1m` without it; one of 1m, 5m, 1h, 1d
      * @param queue only this queue
@@ -174,6 +238,10 @@ public abstract class Operations internal constructor() : Requests() {
      * are the type `_other`. Figures are kept by minutes for two hours and by hours for 30 days, so an earlier `since` counts
      * from the beginning of its hour.
      *
+     * ```
+     * client.typeStats(since = Instant.parse("2031-01-01T00:00:00Z"), sort = "failed", limit = 20)
+     * ```
+     *
      * @param since from this time on; an hour ago without it
      * @param until up to this time, at most 7 days later; now without it
      * @param sort what comes first, the largest: `processed` (the default), `enqueued`, `failed`, `discarded`, `busy`,
@@ -186,12 +254,20 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * Whether the server is in maintenance, since when and why.
+     *
+     * ```
+     * client.maintenance()
+     * ```
      */
     public suspend fun maintenance(): Map<String, Any?> =
         run("GET", at("admin", "system", "maintenance"), null, Reply.whole)
 
     /**
      * Begins or ends maintenance. During it jobs are accepted, and none is handed out.
+     *
+     * ```
+     * client.setMaintenance(enabled = true, reason = "moving the database", estimatedDuration = Duration.parseIsoString("PT30M"))
+     * ```
      *
      * @param enabled whether the server is in maintenance
      * @param reason why, for those who ask
@@ -207,18 +283,30 @@ public abstract class Operations internal constructor() : Requests() {
      * contradictions, each with the check, the row, what was compared, and both values; `total` counts them all. The time
      * grows with the number of jobs. It takes one of the two connections for lists and searches; everything else goes on, but
      * for a store in memory, where all wait.
+     *
+     * ```
+     * client.audit()
+     * ```
      */
     public suspend fun audit(): Map<String, Any?> =
         run("GET", at("admin", "system", "audit"), null, Reply.whole)
 
     /**
      * The settings that the server runs with. There are no secrets among them.
+     *
+     * ```
+     * client.serverConfig()
+     * ```
      */
     public suspend fun serverConfig(): Map<String, Any?> =
         run("GET", at("admin", "system", "config"), null, Reply.whole)
 
     /**
      * The registered schemas of all job types, without their texts, in order of job type and version.
+     *
+     * ```
+     * client.listSchemas()
+     * ```
      */
     public suspend fun listSchemas(): List<Map<String, Any?>> =
         run("GET", query(at("schemas"), given("limit" to 200, "pages" to "all")), null, Reply.list("schemas"))
@@ -227,6 +315,10 @@ public abstract class Operations internal constructor() : Requests() {
      * Registers the JSON Schema of the arguments of a job type. A registered version never changes. With `mode` `strict` jobs
      * that do not match are refused, with `warn`, the default, they are accepted with warnings, with `off` they are not
      * compared. Within a major version, a schema that refuses what the version before accepted is refused itself.
+     *
+     * ```
+     * client.registerSchema(jobType = "email.send", version = "1.0.0", schema = mapOf("items" to mapOf("type" to "string"), "minItems" to 1), mode = "strict")
+     * ```
      *
      * @param jobType the job type
      * @param version the version: `2`, `2.1` or `2.1.0`
@@ -240,6 +332,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * The schema of the highest version of a job type.
      *
+     * ```
+     * client.getSchema(jobType = "email.send")
+     * ```
+     *
      * @param jobType the job type, or the URI of a schema
      * @throws OjsException NotFound
      */
@@ -248,6 +344,10 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * The schema of a version of a job type.
+     *
+     * ```
+     * client.getSchemaVersion(jobType = "email.send", version = "1.0.0")
+     * ```
      *
      * @param jobType the job type
      * @param version the version
@@ -259,6 +359,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * The versions of a job type, highest first.
      *
+     * ```
+     * client.listSchemaVersions(jobType = "email.send")
+     * ```
+     *
      * @param jobType the job type
      * @throws OjsException NotFound
      */
@@ -267,6 +371,10 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at again.
+     *
+     * ```
+     * client.setSchemaMode(jobType = "email.send", version = "1.0.0", mode = "strict")
+     * ```
      *
      * @param jobType the job type
      * @param version the version
@@ -279,6 +387,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * Deletes a version. Jobs that were stored under it stay.
      *
+     * ```
+     * client.deleteSchema(jobType = "email.send", version = "1.0.0")
+     * ```
+     *
      * @param jobType the job type
      * @param version the version
      * @throws OjsException NotFound
@@ -289,6 +401,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * The subscriptions, the oldest first, without their secrets. `dropped` says how many events became no delivery because
      * too many deliveries waited for the subscription; `dropped_since` when the first of them happened, or null.
+     *
+     * ```
+     * client.listWebhooks()
+     * ```
      */
     public suspend fun listWebhooks(): List<Map<String, Any?>> =
         run("GET", query(at("webhooks", "subscriptions"), given("limit" to 200, "pages" to "all")), null, Reply.list("subscriptions"))
@@ -298,6 +414,10 @@ public abstract class Operations internal constructor() : Requests() {
      * happen from then on become deliveries, which are sent until the endpoint answers with 2xx: eight attempts within 41
      * hours. `filter` is an object with `queues` and `job_types`. The URL must begin with https:// and lead to a public
      * address, unless the server allows others.
+     *
+     * ```
+     * client.createWebhook(subscription = mapOf("events" to listOf("job.completed", "job.failed"), "secret" to "whsec_test_secret", "url" to "https://example.com/hooks/ojs"))
+     * ```
      *
      * @param subscription its members: `url` and `events` (such as `job.completed`, `job.*` or `*`); if wanted `secret` (8 to
      *   255 characters; without it the server makes one), `filter`, `metadata` (an object of at most 4096 bytes), `active` and
@@ -311,6 +431,10 @@ public abstract class Operations internal constructor() : Requests() {
      * A subscription, without its secret. `dropped` says how many events became no delivery because too many deliveries waited
      * for it; `dropped_since` when the first of them happened, or null.
      *
+     * ```
+     * client.getWebhook(id = "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param id the id of the subscription, `sub_…`
      * @throws OjsException NotFound
      */
@@ -320,6 +444,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * Changes a subscription; what is left out stays. Deliveries that wait go to the new URL. A subscription that is not
      * active gets no new deliveries, and those that wait are not sent until it is active again.
+     *
+     * ```
+     * client.updateWebhook(id = "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", changes = mapOf("events" to listOf("job.*")))
+     * ```
      *
      * @param id the id of the subscription
      * @param changes the members that change: `url`, `events`, `active`, `filter`, `metadata`, `format`
@@ -331,6 +459,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * Deletes a subscription and its deliveries: nothing more is sent to it.
      *
+     * ```
+     * client.deleteWebhook(id = "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param id the id of the subscription
      * @throws OjsException NotFound
      */
@@ -341,6 +473,10 @@ public abstract class Operations internal constructor() : Requests() {
      * Sends an event `webhook.test` now, once, and answers with what the endpoint said: `success`, `status_code`,
      * `response_time_ms`, `response_body`.
      *
+     * ```
+     * client.testWebhook(id = "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param id the id of the subscription
      * @throws OjsException NotFound
      */
@@ -349,6 +485,10 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer has the new one.
+     *
+     * ```
+     * client.rotateWebhookSecret(id = "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
      *
      * @param id the id of the subscription
      * @throws OjsException NotFound, InvalidRequest
@@ -359,6 +499,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * Deliveries, the newest first, without the events that they carry. Delivered ones are kept for a day, dead ones for 30
      * days. `total` counts at most 10000.
+     *
+     * ```
+     * client.listWebhookDeliveries(status = "dead", limit = 50)
+     * ```
      *
      * @param subscriptionId only of this subscription
      * @param status only in this state; one of pending, sending, delivered, dead
@@ -371,6 +515,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * A delivery with its event, and how its latest attempt ended.
      *
+     * ```
+     * client.getWebhookDelivery(id = "del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param id the id of the delivery, `del_…`
      * @throws OjsException NotFound
      */
@@ -379,6 +527,10 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or waiting.
+     *
+     * ```
+     * client.retryWebhookDelivery(id = "del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
      *
      * @param id the id of the delivery
      * @throws OjsException Conflict, NotFound
@@ -390,6 +542,10 @@ public abstract class Operations internal constructor() : Requests() {
      * How far the latest attempt of a job has come: `progress` from 0 to 1, `data`, `message` and `updated_at`, which are null
      * when nothing was reported.
      *
+     * ```
+     * client.getProgress(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param jobId the job's id
      * @throws OjsException NotFound
      */
@@ -400,6 +556,10 @@ public abstract class Operations internal constructor() : Requests() {
      * How far a workflow has come: `progress` from 0 to 1, and the progress of each of its `steps`. Of a chain it is the
      * completed steps and the fraction of the current one, of a group the mean of its steps, of a batch the share of its jobs
      * that have ended.
+     *
+     * ```
+     * client.getWorkflowProgress(workflowId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
      *
      * @param workflowId the workflow's id
      * @throws OjsException NotFound
@@ -413,6 +573,10 @@ public abstract class Operations internal constructor() : Requests() {
      * method is for other programs, which have no lease: it is refused while a worker with lease tokens holds the job, and
      * when the job has ended.
      *
+     * ```
+     * client.saveCheckpoint(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", state = mapOf("cursor" to "abc-750", "rows" to 750))
+     * ```
+     *
      * @param jobId the job's id
      * @param state JSON of at most 1 MiB
      * @throws OjsException Conflict, InvalidStateTransition, NotFound, PayloadTooLarge, InvalidRequest
@@ -423,6 +587,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * The checkpoint of a job: `state`, `sequence` and `created_at`. It can be read as long as the job.
      *
+     * ```
+     * client.getCheckpoint(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param jobId the job's id
      * @throws OjsException NotFound
      */
@@ -431,6 +599,10 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+     *
+     * ```
+     * client.deleteCheckpoint(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
      *
      * @param jobId the job's id
      * @throws OjsException NotFound
@@ -442,6 +614,10 @@ public abstract class Operations internal constructor() : Requests() {
      * The endpoints that jobs are sent to, the oldest first, without their secrets. `status` is `active`, `failing`, `open`
      * (sent nothing for a minute after five failures), `probing`, `waiting` (it has asked for a pause), `disabled` (it
      * answered 401, 403, 404 or 410) or `paused`; `last_failure` says why.
+     *
+     * ```
+     * client.listPushEndpoints()
+     * ```
      */
     public suspend fun listPushEndpoints(): List<Map<String, Any?>> =
         run("GET", query(at("push", "endpoints"), given("limit" to 200, "pages" to "all")), null, Reply.list("endpoints"))
@@ -450,6 +626,10 @@ public abstract class Operations internal constructor() : Requests() {
      * Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this answer has the secret. A job
      * is active under a lease before it is sent, and the answer settles it. The address must begin with https:// and be
      * public, unless the server allows others.
+     *
+     * ```
+     * client.createPushEndpoint(endpoint = mapOf("config" to mapOf("max_concurrency" to 100, "signing_secret" to "whsec_test_secret", "timeout_ms" to 30000), "endpoint" to "https://example.com/functions/jobs", "job_types" to listOf("email.send", "report.*"), "queues" to listOf("default")))
+     * ```
      *
      * @param endpoint its members: `endpoint` (the URL, or `sqs:` and the URL of a queue of Amazon SQS) and `job_types` (`*`
      *   stands for any characters); if wanted `queues`, `config` (`max_concurrency`, `timeout_ms`, `signing_secret`, `weight`,
@@ -462,6 +642,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * An endpoint, without its secret.
      *
+     * ```
+     * client.getPushEndpoint(id = "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param id the id of the endpoint, `push_…`
      * @throws OjsException NotFound
      */
@@ -471,6 +655,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent jobs again. With `active`
      * false it is sent nothing; its jobs stay available for workers that fetch.
+     *
+     * ```
+     * client.updatePushEndpoint(id = "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", changes = mapOf("active" to false))
+     * ```
      *
      * @param id the id of the endpoint
      * @param changes the members that change: `endpoint`, `job_types`, `queues`, `config`, `routing`, `provider`, `active`
@@ -482,6 +670,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
      *
+     * ```
+     * client.deletePushEndpoint(id = "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param id the id of the endpoint
      * @throws OjsException NotFound
      */
@@ -492,6 +684,10 @@ public abstract class Operations internal constructor() : Requests() {
      * Sends a job of the type `push.test` now, once, and explains the answer: `success`, `outcome`, `explanation`,
      * `status_code`, `response_time_ms`, `response_body`.
      *
+     * ```
+     * client.testPushEndpoint(id = "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param id the id of the endpoint
      * @throws OjsException NotFound
      */
@@ -500,6 +696,10 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has the new one.
+     *
+     * ```
+     * client.rotatePushSecret(id = "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
      *
      * @param id the id of the endpoint
      * @throws OjsException NotFound, InvalidRequest
@@ -512,6 +712,10 @@ public abstract class Operations internal constructor() : Requests() {
      * from the job and from the event log, so it is there for as long as the job. `fingerprint` of a failed attempt is the
      * same for errors that differ only in numbers, ids and quoted text. The history of a job has at most the newest 50
      * failures.
+     *
+     * ```
+     * client.getHistory(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
      *
      * @param jobId the job's id
      * @param limit the most events in the answer, 1 to 1,000; 50 without it
@@ -526,6 +730,10 @@ public abstract class Operations internal constructor() : Requests() {
      * `root_id` is the outermost workflow. `parent_id` and `root_id` of a job without a workflow are what its client has sent
      * under these names. A tree has at most 1,000 nodes; `truncated` says that there are more.
      *
+     * ```
+     * client.getLineage(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param jobId the job's id
      * @throws OjsException NotFound
      */
@@ -535,6 +743,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * Deletes the history of a job: what happened up to now is not shown any more. The job stays as it is. The errors and the
      * result of the job are parts of the job: they go when the job is deleted.
+     *
+     * ```
+     * client.deleteHistory(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
      *
      * @param jobId the job's id
      * @throws OjsException NotFound
@@ -547,6 +759,10 @@ public abstract class Operations internal constructor() : Requests() {
      * first. Periods in which nothing happened are left out. Figures are kept for a day by minutes and for a month by hours.
      * Durations come from classes, so they are off by 10 % at most. Figures are kept by queue, not by job type: `job_types` is
      * answered with 501.
+     *
+     * ```
+     * client.historyStats(since = Instant.parse("2031-01-01T00:00:00Z"), queues = "mail", groupBy = "day")
+     * ```
      *
      * @param since from this time on; without it an hour, a day or a month back
      * @param before before this time
@@ -564,6 +780,10 @@ public abstract class Operations internal constructor() : Requests() {
      * the 2,000 groups of a queue and type that failed last, for 30 days after their last failure. Failures of the last five
      * seconds before a crash may be missing.
      *
+     * ```
+     * client.listErrorGroups(queue = "mail", jobType = "email.*", errorType = "Timeout", tenant = "acme", since = Instant.parse("2031-01-01T00:00:00Z"), sort = "count", page = 2, perPage = 50)
+     * ```
+     *
      * @param queue only failures of jobs of this queue
      * @param jobType only this job type; `email.*` is all types that start with `email.`
      * @param errorType only errors of this type
@@ -579,6 +799,10 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * One group of errors, with its `places` (the failures by queue and type) and those of its `jobs` that there still are.
+     *
+     * ```
+     * client.getErrorGroup(fingerprint = "1f0c5f9d2a7be643", queue = "mail")
+     * ```
      *
      * @param fingerprint the fingerprint, as the history of a job has it
      * @param queue only failures of jobs of this queue
@@ -598,6 +822,10 @@ public abstract class Operations internal constructor() : Requests() {
      * queue and type, and a `sample`. To delete needs the permission to administer. At most 100 operations of a tenant, and
      * 100 of operators, may be under way.
      *
+     * ```
+     * client.startBulkOperation(action = "retry", filter = mapOf("queue" to "mail", "state" to "discarded"), reason = "the mail server was down")
+     * ```
+     *
      * @param action `retry`, `cancel` or `delete`
      * @param filter which jobs: `queue`, `type`, `state` (one or a list), `since`, `until`, `priority`, `meta`, `error_type`
      *   (of the latest error), `dead_letters` (true: only dead letters) and `q` (a search, as lists of jobs have it). An empty
@@ -612,6 +840,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * Bulk operations, the newest first. They are kept for 30 days after their end, and the last 1,000 of them.
      *
+     * ```
+     * client.listBulkOperations(state = "running", perPage = 50)
+     * ```
+     *
      * @param state only those in this state: `running`, `paused`, `completed`, `cancelled` or `failed`
      * @param cursor only those before this one: the id of the last one on the page before
      * @param perPage the most on the page, 1 to 100; 20 without it
@@ -625,6 +857,10 @@ public abstract class Operations internal constructor() : Requests() {
      * `seen`, `changed` and `refused`; `refusals` has `count`, the first `job_id` and its `message` for each `reason`;
      * `progress` has the number of jobs that is `expected` and the `fraction` that is done, where it can be said.
      *
+     * ```
+     * client.getBulkOperation(operationId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", waitMs = 30000)
+     * ```
+     *
      * @param operationId the id of the operation
      * @param waitMs answer as soon as it does not run any more, at the latest after so many milliseconds: 60,000 at most
      * @throws OjsException NotFound
@@ -635,6 +871,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * Stops a bulk operation until it is resumed. The slice that is under way is finished.
      *
+     * ```
+     * client.pauseBulkOperation(operationId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param operationId the id of the operation
      * @throws OjsException Conflict, InvalidStateTransition, NotFound
      */
@@ -644,6 +884,10 @@ public abstract class Operations internal constructor() : Requests() {
     /**
      * Goes on with a bulk operation that was paused, or that has failed, where it stopped.
      *
+     * ```
+     * client.resumeBulkOperation(operationId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param operationId the id of the operation
      * @throws OjsException Api, Conflict, InvalidStateTransition, NotFound
      */
@@ -652,6 +896,10 @@ public abstract class Operations internal constructor() : Requests() {
 
     /**
      * Ends a bulk operation for good. Jobs that it has changed stay changed.
+     *
+     * ```
+     * client.cancelBulkOperation(operationId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
      *
      * @param operationId the id of the operation
      * @throws OjsException Conflict, InvalidStateTransition, NotFound
@@ -667,6 +915,10 @@ public abstract class Operations internal constructor() : Requests() {
      * the server has refused for good), `sent` since its start, `sent_per_minute`, `error` (what holds it up),
      * `first_heartbeat_at` and `last_heartbeat_at`. `summary` counts the relays by state. A relay that stops is forgotten at
      * once, a silent one after 15 minutes. At most 200 of a tenant are kept, and 1,000 in all.
+     *
+     * ```
+     * client.listRelays(state = "stuck", page = 2, perPage = 50)
+     * ```
      *
      * @param state only relays in this state: `running`, `stuck` or `silent`
      * @param page the page, from 1
@@ -687,6 +939,10 @@ public abstract class BulkOperations internal constructor(internal val client: O
      * states. Jobs that cannot be cancelled are skipped, and their items say why; with `atomic` one such job keeps the others
      * from being cancelled.
      *
+     * ```
+     * client.bulk.cancel(queue = "reports")
+     * ```
+     *
      * @param jobIds the ids of the jobs
      * @param queue only jobs of this queue
      * @param jobType only this job type; `email.*` is all types that start with `email.`
@@ -706,6 +962,10 @@ public abstract class BulkOperations internal constructor(internal val client: O
      * that cannot be retried are skipped, and their items say why; with `atomic` one such job keeps the others from being
      * retried.
      *
+     * ```
+     * client.bulk.retry(jobIds = listOf("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"), atomic = true)
+     * ```
+     *
      * @param jobIds the ids of the jobs
      * @param queue only jobs of this queue
      * @param jobType only this job type; `email.*` is all types that start with `email.`
@@ -723,6 +983,10 @@ public abstract class BulkOperations internal constructor(internal val client: O
     /**
      * Deletes many jobs that have ended. A deleted job cannot be brought back. Jobs that cannot be deleted are skipped, and
      * their items say why; with `atomic` one such job keeps the others from being deleted.
+     *
+     * ```
+     * client.bulk.delete(jobType = "email.*", states = listOf("completed", "cancelled"))
+     * ```
      *
      * @param jobIds the ids of the jobs
      * @param queue only jobs of this queue
@@ -746,12 +1010,20 @@ public abstract class QueuesOperations internal constructor(internal val client:
 
     /**
      * All queues with their status.
+     *
+     * ```
+     * client.queues.list()
+     * ```
      */
     public suspend fun list(): List<Map<String, Any?>> =
         run("GET", query(at("queues"), given("pages" to "all")), null, Reply.list("queues"))
 
     /**
      * How many jobs of the queue are in which state.
+     *
+     * ```
+     * client.queues.stats(name = "mail")
+     * ```
      *
      * @param name the name of the queue
      */
@@ -762,6 +1034,10 @@ public abstract class QueuesOperations internal constructor(internal val client:
      * Stops handing out jobs of the queue until `resume_queue`. Jobs can still be enqueued. A queue that does not exist is
      * made, paused: the protocol answers 200 for every name. `ojs queues pause` asks first.
      *
+     * ```
+     * client.queues.pause(name = "mail")
+     * ```
+     *
      * @param name the name of the queue
      */
     public suspend fun pause(name: String): Map<String, Any?> =
@@ -770,6 +1046,10 @@ public abstract class QueuesOperations internal constructor(internal val client:
     /**
      * Hands out jobs of the queue again, and accepts new ones.
      *
+     * ```
+     * client.queues.resume(name = "mail")
+     * ```
+     *
      * @param name the name of the queue
      */
     public suspend fun resume(name: String): Map<String, Any?> =
@@ -777,6 +1057,10 @@ public abstract class QueuesOperations internal constructor(internal val client:
 
     /**
      * Creates a queue with settings, such as `concurrency`, `max_size`, `rate_limit` and `retention`.
+     *
+     * ```
+     * client.queues.create(name = "mail", config = mapOf("concurrency" to 20, "rate_limit" to mapOf("limit" to 100, "period" to "PT1M")))
+     * ```
      *
      * @param name the name of the queue
      * @param config the settings, by their names on the wire
@@ -788,6 +1072,10 @@ public abstract class QueuesOperations internal constructor(internal val client:
     /**
      * A queue with its settings and counts.
      *
+     * ```
+     * client.queues.get(name = "mail")
+     * ```
+     *
      * @param name the name of the queue
      * @throws OjsException NotFound
      */
@@ -798,6 +1086,10 @@ public abstract class QueuesOperations internal constructor(internal val client:
      * Changes the settings that are named and leaves the others. A setting of null goes back to the template, the queue
      * `_default`.
      *
+     * ```
+     * client.queues.configure(name = "mail", config = mapOf("max_size" to 1000))
+     * ```
+     *
      * @param name the name of the queue
      * @param config the settings, by their names on the wire
      * @throws OjsException InvalidRequest
@@ -807,6 +1099,10 @@ public abstract class QueuesOperations internal constructor(internal val client:
 
     /**
      * Deletes the queue. A queue that holds jobs is deleted only if they may be discarded or moved.
+     *
+     * ```
+     * client.queues.delete(name = "mail", strategy = "move", targetQueue = "letters")
+     * ```
      *
      * @param name the name of the queue
      * @param strategy what happens to the jobs of the queue; one of reject, discard, move
@@ -819,6 +1115,10 @@ public abstract class QueuesOperations internal constructor(internal val client:
     /**
      * Accepts no more jobs for the queue and hands out those that are in it, until `resume_queue`.
      *
+     * ```
+     * client.queues.drain(name = "mail")
+     * ```
+     *
      * @param name the name of the queue
      */
     public suspend fun drain(name: String): Map<String, Any?> =
@@ -827,6 +1127,10 @@ public abstract class QueuesOperations internal constructor(internal val client:
     /**
      * Removes the jobs of the queue that are in one of these states, and returns how many. They cannot be brought back. Jobs
      * that wait are cancelled first, so that workflows go on. Active jobs are never removed.
+     *
+     * ```
+     * client.queues.purge(name = "reports", states = listOf("completed", "cancelled"), olderThan = Duration.parseIsoString("PT1H"))
+     * ```
      *
      * @param name the name of the queue
      * @param states the states of the jobs to remove
@@ -845,6 +1149,10 @@ public abstract class QueuesOperations internal constructor(internal val client:
     /**
      * How the jobs of a queue are shared: by tenant or by key, and with which weights.
      *
+     * ```
+     * client.queues.getFairness(name = "mail")
+     * ```
+     *
      * @param name the name of the queue
      * @throws OjsException NotFound
      */
@@ -858,6 +1166,10 @@ public abstract class QueuesOperations internal constructor(internal val client:
      * for all others (1). A tenant without a weight has the `fairness_weight` of its limits. What is left out has its default,
      * and `enabled` of `false` ends the sharing. The answer is 201 when the queue was not shared before.
      *
+     * ```
+     * client.queues.setFairness(name = "mail", sharing = mapOf("by" to "tenant", "weights" to mapOf("acme" to 4)))
+     * ```
+     *
      * @param name the name of the queue. It is made when there is none
      * @param sharing the settings, by their names on the wire
      * @throws OjsException NotFound, InvalidRequest
@@ -867,6 +1179,10 @@ public abstract class QueuesOperations internal constructor(internal val client:
 
     /**
      * Ends the sharing of a queue: its jobs are handed out in their order again.
+     *
+     * ```
+     * client.queues.deleteFairness(name = "mail")
+     * ```
      *
      * @param name the name of the queue
      * @throws OjsException NotFound
@@ -882,6 +1198,10 @@ public abstract class RateLimitsOperations internal constructor(internal val cli
 
     /**
      * The keys that have limits, with how much of each limit is used.
+     *
+     * ```
+     * client.rateLimits.list()
+     * ```
      * @throws OjsException InvalidRequest
      */
     public suspend fun list(): List<Map<String, Any?>> =
@@ -889,6 +1209,10 @@ public abstract class RateLimitsOperations internal constructor(internal val cli
 
     /**
      * The limits of a key, with how much of each is used.
+     *
+     * ```
+     * client.rateLimits.get(key = "stripe")
+     * ```
      *
      * @param key the key
      * @throws OjsException NotFound
@@ -898,6 +1222,10 @@ public abstract class RateLimitsOperations internal constructor(internal val cli
 
     /**
      * Gives a key other limits until a time, for example `concurrency` 2. Without any limit the override ends.
+     *
+     * ```
+     * client.rateLimits.override(key = "stripe", limits = mapOf("concurrency" to 2), expiresAt = Instant.parse("2031-01-01T00:00:00Z"))
+     * ```
      *
      * @param key the key
      * @param limits the limits, by their names on the wire
@@ -918,6 +1246,10 @@ public abstract class DeadLettersOperations internal constructor(internal val cl
      * compared with 20,000 of them at a time. The answer says so: `total_relation` is `gte`, and `total` counts what was found
      * among the newest 20,000. A page may be short then, or empty; `next_cursor` leads on while it is there.
      *
+     * ```
+     * client.deadLetters.list(queue = "mail", limit = 10, offset = 20)
+     * ```
+     *
      * @param queue only jobs of this queue
      * @param jobType only this job type
      * @param limit the most jobs in the answer, 1 to 200; 50 without it
@@ -930,6 +1262,10 @@ public abstract class DeadLettersOperations internal constructor(internal val cl
     /**
      * The dead letter with this id.
      *
+     * ```
+     * client.deadLetters.get(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param jobId the job's id
      * @throws OjsException NotFound
      */
@@ -938,6 +1274,10 @@ public abstract class DeadLettersOperations internal constructor(internal val cl
 
     /**
      * Runs a dead letter again, with all its attempts.
+     *
+     * ```
+     * client.deadLetters.retry(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
      *
      * @param jobId the job's id
      * @throws OjsException InvalidStateTransition, NotFound, PayloadTooLarge, InvalidRequest
@@ -948,6 +1288,10 @@ public abstract class DeadLettersOperations internal constructor(internal val cl
     /**
      * Deletes a dead letter. It cannot be brought back.
      *
+     * ```
+     * client.deadLetters.discard(jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param jobId the job's id
      * @throws OjsException NotFound
      */
@@ -956,6 +1300,10 @@ public abstract class DeadLettersOperations internal constructor(internal val cl
 
     /**
      * Runs all dead letters again that the filter finds, and returns how many. Without a filter it is all of them.
+     *
+     * ```
+     * client.deadLetters.retryAll(queue = "mail", errorType = "Timeout", since = Instant.parse("2031-01-01T00:00:00Z"))
+     * ```
      *
      * @param queue only jobs of this queue
      * @param jobType only this job type; `email.*` is all types that start with `email.`
@@ -969,6 +1317,10 @@ public abstract class DeadLettersOperations internal constructor(internal val cl
 
     /**
      * Deletes all dead letters that the filter finds, and returns how many. Without a filter it is all of them.
+     *
+     * ```
+     * client.deadLetters.discardAll(jobType = "email.*", until = Instant.parse("2031-01-01T00:00:00Z"))
+     * ```
      *
      * @param queue only jobs of this queue
      * @param jobType only this job type; `email.*` is all types that start with `email.`
@@ -984,6 +1336,10 @@ public abstract class DeadLettersOperations internal constructor(internal val cl
      * How many dead letters there are, by queue and by type of error, and since when. Where more than 20,000 are kept, the
      * numbers in `by_error_type` are those of the newest 20,000: `by_error_type_relation` is `gte`. A caller of a tenant gets
      * all numbers so, with `total_relation` and `by_queue_relation`.
+     *
+     * ```
+     * client.deadLetters.stats()
+     * ```
      */
     public suspend fun stats(): Map<String, Any?> =
         run("GET", at("dead-letter", "stats"), null, Reply.whole)
@@ -996,6 +1352,10 @@ public abstract class DeadLettersOperations internal constructor(internal val cl
      * or wait beside that. Each of `reasons` has `code`, `effect` (`refused`, `waits` or `warning`), `message`, the number of
      * `jobs`, the first of them as `job_id` and, where there is one, the `command` that helps. `jobs` has the first 20 jobs
      * that meet one. Limits that free themselves as jobs end (full workers, concurrency, rates) are no reason.
+     *
+     * ```
+     * client.deadLetters.preview(queue = "mail", errorType = "Timeout")
+     * ```
      *
      * @param queue only jobs of this queue
      * @param jobType only this job type; `email.*` is all types that start with `email.`
@@ -1016,6 +1376,10 @@ public abstract class CronOperations internal constructor(internal val client: O
 
     /**
      * All cron entries.
+     *
+     * ```
+     * client.cron.list()
+     * ```
      * @throws OjsException InvalidRequest
      */
     public suspend fun list(): List<Map<String, Any?>> =
@@ -1023,6 +1387,10 @@ public abstract class CronOperations internal constructor(internal val client: O
 
     /**
      * The cron entry of this name.
+     *
+     * ```
+     * client.cron.get(name = "digest")
+     * ```
      *
      * @param name the name of the entry
      * @throws OjsException NotFound, InvalidRequest
@@ -1032,6 +1400,10 @@ public abstract class CronOperations internal constructor(internal val client: O
 
     /**
      * Enables the cron entry, or disables it. A disabled entry enqueues no jobs.
+     *
+     * ```
+     * client.cron.enable(name = "digest", enabled = false)
+     * ```
      *
      * @param name the name of the entry
      * @param enabled whether the entry enqueues jobs
@@ -1045,6 +1417,10 @@ public abstract class CronOperations internal constructor(internal val client: O
      * while the latest job of the entry goes on, `skip` and `enqueue` answer with 409 `conflict`, and `cancel_previous`
      * cancels that job.
      *
+     * ```
+     * client.cron.run(name = "digest")
+     * ```
+     *
      * @param name the name of the entry
      * @throws OjsException NotFound
      */
@@ -1053,6 +1429,10 @@ public abstract class CronOperations internal constructor(internal val client: O
 
     /**
      * Deletes the cron entry. The jobs that it has enqueued stay.
+     *
+     * ```
+     * client.cron.delete(name = "digest")
+     * ```
      *
      * @param name the name of the entry
      * @throws OjsException NotFound
@@ -1069,6 +1449,10 @@ public abstract class WorkersOperations internal constructor(internal val client
     /**
      * The workers that the server knows, with what each of them does.
      *
+     * ```
+     * client.workers.list(state = "running", page = 1, perPage = 100)
+     * ```
+     *
      * @param state only workers in this state
      * @param page the number of the page. The first page is 1
      * @param perPage the most workers on one page, 1 to 100; 20 without it
@@ -1080,6 +1464,10 @@ public abstract class WorkersOperations internal constructor(internal val client
     /**
      * The worker with this id.
      *
+     * ```
+     * client.workers.get(workerId = "mail-1")
+     * ```
+     *
      * @param workerId the worker's id
      * @throws OjsException NotFound
      */
@@ -1090,6 +1478,10 @@ public abstract class WorkersOperations internal constructor(internal val client
      * Tells a worker to take no more jobs (`quiet`), to stop (`terminate`), or to take jobs again (`resume`). The worker hears
      * of it with its next heartbeat.
      *
+     * ```
+     * client.workers.direct(workerId = "mail-1", directive = "quiet")
+     * ```
+     *
      * @param workerId the worker's id
      * @param directive what the worker shall do; one of quiet, terminate, resume
      * @throws OjsException NotFound, InvalidRequest
@@ -1099,6 +1491,10 @@ public abstract class WorkersOperations internal constructor(internal val client
 
     /**
      * Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
+     *
+     * ```
+     * client.workers.remove(workerId = "mail-1")
+     * ```
      *
      * @param workerId the worker's id
      * @throws OjsException Conflict, NotFound
@@ -1116,6 +1512,10 @@ public abstract class TrainsOperations internal constructor(internal val client:
      * The trains that have jobs, in the order of their ids, or only those in one state; the one that was held first comes
      * first.
      *
+     * ```
+     * client.trains.list(state = "held")
+     * ```
+     *
      * @param state only trains in this state: `running`, `draining` or `held`
      * @throws OjsException InvalidRequest
      */
@@ -1124,6 +1524,10 @@ public abstract class TrainsOperations internal constructor(internal val client:
 
     /**
      * A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which they run.
+     *
+     * ```
+     * client.trains.get(trainId = "dest_7")
+     * ```
      *
      * @param trainId the id of the train
      * @throws OjsException NotFound, InvalidRequest
@@ -1134,6 +1538,10 @@ public abstract class TrainsOperations internal constructor(internal val client:
     /**
      * Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
      *
+     * ```
+     * client.trains.advance(trainId = "dest_7", jobId = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+     * ```
+     *
      * @param trainId the id of the train
      * @param jobId only if this job is the locomotive
      * @throws OjsException Conflict, NotFound, InvalidRequest
@@ -1143,6 +1551,10 @@ public abstract class TrainsOperations internal constructor(internal val client:
 
     /**
      * Holds a train: a job of it that runs may end, and no further one starts until `advance_train`.
+     *
+     * ```
+     * client.trains.hold(trainId = "dest_7")
+     * ```
      *
      * @param trainId the id of the train
      * @throws OjsException NotFound
@@ -1159,6 +1571,10 @@ public abstract class TenantsOperations internal constructor(internal val client
     /**
      * The tenants of the server by id, with the number of their jobs and their limits.
      *
+     * ```
+     * client.tenants.list(page = 2, perPage = 50)
+     * ```
+     *
      * @param page the page, from 1
      * @param perPage the most tenants on the page, 1 to 100; 20 without it
      * @throws OjsException InvalidRequest
@@ -1169,6 +1585,10 @@ public abstract class TenantsOperations internal constructor(internal val client
     /**
      * A tenant with its status, its limits and the number of its jobs by state.
      *
+     * ```
+     * client.tenants.get(tenantId = "acme")
+     * ```
+     *
      * @param tenantId the id of the tenant
      * @throws OjsException NotFound
      */
@@ -1177,6 +1597,10 @@ public abstract class TenantsOperations internal constructor(internal val client
 
     /**
      * Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
+     *
+     * ```
+     * client.tenants.put(tenantId = "acme", changes = mapOf("limits" to mapOf("max_concurrency" to 10), "name" to "Acme Ltd.", "status" to "active"))
+     * ```
      *
      * @param tenantId the id of the tenant
      * @param changes its members: `name` (for people), `limits` (as in `PUT /admin/tenants/{id}/limits`), `fairness_weight`
@@ -1189,6 +1613,10 @@ public abstract class TenantsOperations internal constructor(internal val client
     /**
      * Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
      *
+     * ```
+     * client.tenants.delete(tenantId = "acme")
+     * ```
+     *
      * @param tenantId the id of the tenant
      * @throws OjsException Conflict, NotFound
      */
@@ -1199,6 +1627,10 @@ public abstract class TenantsOperations internal constructor(internal val client
      * Sets what a tenant may use: `max_concurrency`, `max_enqueue_rate`, `max_queue_depth` and `max_scheduled`; and
      * `fairness_weight`, its weight in shared queues. What the body leaves out is not limited any more. Jobs that have more
      * than the new limits allow stay.
+     *
+     * ```
+     * client.tenants.setLimits(tenantId = "acme", limits = mapOf("max_concurrency" to 10, "max_enqueue_rate" to mapOf("limit" to 100, "period" to "PT1S"), "max_queue_depth" to 10000, "max_scheduled" to 500))
+     * ```
      *
      * @param tenantId the id of the tenant
      * @param limits its members: `max_concurrency` (jobs that are active at a time), `max_enqueue_rate` (`limit` jobs in each
@@ -1213,6 +1645,10 @@ public abstract class TenantsOperations internal constructor(internal val client
     /**
      * Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go on.
      *
+     * ```
+     * client.tenants.suspend(tenantId = "acme")
+     * ```
+     *
      * @param tenantId the id of the tenant
      * @throws OjsException NotFound
      */
@@ -1221,6 +1657,10 @@ public abstract class TenantsOperations internal constructor(internal val client
 
     /**
      * Ends the suspension of a tenant: its jobs are taken and handed out again.
+     *
+     * ```
+     * client.tenants.resume(tenantId = "acme")
+     * ```
      *
      * @param tenantId the id of the tenant
      * @throws OjsException NotFound
@@ -1231,6 +1671,10 @@ public abstract class TenantsOperations internal constructor(internal val client
     /**
      * What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
      *
+     * ```
+     * client.tenants.stats(tenantId = "acme")
+     * ```
+     *
      * @param tenantId the id of the tenant, or `_default`
      * @throws OjsException NotFound
      */
@@ -1239,6 +1683,10 @@ public abstract class TenantsOperations internal constructor(internal val client
 
     /**
      * The jobs of a tenant, newest first; with the filters of `GET /admin/jobs`.
+     *
+     * ```
+     * client.tenants.jobs(tenantId = "acme", queue = "mail", state = "available", page = 1, perPage = 10)
+     * ```
      *
      * @param tenantId the id of the tenant, or `_default`
      * @param queue only this queue
@@ -1256,6 +1704,10 @@ public abstract class TenantsOperations internal constructor(internal val client
      * `error_rate`, and jobs per minute; a signal has `signal` (`queue_depth_ratio`, `enqueue_rate_ratio`, `active_job_ratio`
      * or `error_rate`), `value`, `compared_with`, `ratio` (null where the others have none) and `threshold`. The default
      * tenant is left out. Nothing is read of jobs.
+     *
+     * ```
+     * client.tenants.noisy(depthFactor = 20, minJobs = 50, limit = 10)
+     * ```
      *
      * @param depthFactor the signal is more waiting jobs than so many times the median of the others; 10 without it
      * @param rateFactor the signal is more jobs enqueued lately than so many times the average of the others; 5 without it
