@@ -81,7 +81,9 @@ fn root() -> Result<PathBuf, Error> {
 /// Writes what differs; with `check` only names it. False when something differs that should not.
 fn generate(check: bool) -> Result<bool, Error> {
     let root = root()?;
-    let renderer = render::Renderer::new(&root, schema::Schema::read(&root)?, operation::read(&root)?, record::read(&root)?)?;
+    let schema = schema::Schema::read(&root)?;
+    let groups = operation::read(&root, &schema)?;
+    let renderer = render::Renderer::new(&root, schema, groups, record::read(&root)?)?;
     let mut stale = 0;
     for target in target::TARGETS {
         let change = target.change(&root, &renderer)?;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
+use crate::schema::Schema;
 
 /// Where the tables are, from the root.
 pub const FOLDER: &str = "xtask/operations";
@@ -112,7 +113,7 @@ pub struct Operation {
     pub errors: Vec<String>,
     /// The names of the classes of these errors in xtask/schema.toml.
     #[serde(skip_deserializing)]
-    classes: Vec<&'static str>,
+    classes: Vec<String>,
     /// Other routes that do the same.
     #[serde(default)]
     pub aliases: Vec<Alias>,
@@ -317,7 +318,7 @@ const KINDS: [&str; 17] = [
 ];
 
 /// All groups of the repository in this folder, in order.
-pub fn read(root: &Path) -> Result<Vec<Group>, Error> {
+pub fn read(root: &Path, schema: &Schema) -> Result<Vec<Group>, Error> {
     let folder = root.join(FOLDER);
     let entries = std::fs::read_dir(&folder).map_err(|cause| Error::file(&folder, cause))?;
     let mut groups = Vec::new();
@@ -326,6 +327,9 @@ pub fn read(root: &Path) -> Result<Vec<Group>, Error> {
         let text = std::fs::read_to_string(&path).map_err(|cause| Error::file(&path, cause))?;
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         groups.push(parse(name, &text)?);
+    }
+    for operation in groups.iter_mut().flat_map(|group| &mut group.operations) {
+        operation.classes = schema.classes_of(&operation.errors);
     }
     groups.sort_by_key(|group| group.order);
     check(&groups)?;
@@ -360,12 +364,6 @@ impl Operation {
         if self.all_pages {
             self.fixed.insert(ALL_PAGES.0.to_owned(), ALL_PAGES.1.into());
         }
-        for code in &self.errors {
-            let class = class_of(code);
-            if !self.classes.contains(&class) {
-                self.classes.push(class);
-            }
-        }
     }
 
     /// The name of the parameter that is this on the wire.
@@ -381,21 +379,6 @@ impl Parameter {
             self.wire.clone_from(&self.name);
         }
         self.required |= self.place == Place::Path;
-    }
-}
-
-/// The class of the error that a code becomes, where it is not one for all refusals.
-fn class_of(code: &str) -> &'static str {
-    match code {
-        "duplicate" => "Duplicate",
-        "not_found" | "result_pruned" => "NotFound",
-        "invalid_state_transition" => "InvalidStateTransition",
-        "conflict" => "Conflict",
-        "queue_paused" => "QueuePaused",
-        "rate_limited" | "QUEUE_FULL" | "TENANT_LIMIT_EXCEEDED" => "RateLimited",
-        "payload_too_large" | "metadata_too_large" | "result_too_large" | "batch_size_exceeded" => "PayloadTooLarge",
-        "invalid_request" | "invalid_payload" | "validation_error" | "schema_validation" | "unsupported" => "InvalidRequest",
-        _ => "Api",
     }
 }
 
@@ -438,6 +421,9 @@ fn check(groups: &[Group]) -> Result<(), Error> {
         if operation.methods == Methods::Generated && operation.example.is_none() {
             return wrong("the example", operation, "is missing: the clients are held to it");
         }
+        if operation.methods == Methods::Generated && !operation.examples.contains_key("python") {
+            return wrong("the example of Python", operation, "is missing: give it one that runs as examples.python");
+        }
     }
     Ok(())
 }
@@ -468,11 +454,14 @@ mod tests {
 
     #[test]
     fn contradictions_are_refused() {
-        let reply = "reply = { kind = 'job' }\nexample = {}\n";
+        let shown = "example = {}\nexamples.python = '>>> 1'\n";
+        let reply = &format!("reply = {{ kind = 'job' }}\n{shown}");
         one(&format!("{ID}{reply}")).unwrap();
         let wrong = |text: &str| one(text).unwrap_err().to_string();
         assert!(wrong(reply).contains("a parameter in the path of the operation get is not described"));
-        assert!(wrong(&format!("{ID}reply = {{ kind = 'jop' }}\nexample = {{}}")).contains("unknown kind"));
+        assert!(wrong(&format!("{ID}reply = {{ kind = 'jop' }}\n{shown}")).contains("unknown kind"));
+        let unshown = wrong(&format!("{ID}reply = {{ kind = 'job' }}\nexample = {{}}"));
+        assert!(unshown.contains("the example of Python of the operation get is missing"), "{unshown}");
         assert!(wrong(&format!("{ID}reply = {{ kind = 'job' }}")).contains("the example of the operation get is missing"));
         let alias = format!("{ID}{reply}aliases = [{{ method = 'GET', path = '/jobs/{{id}}' }}]");
         assert!(wrong(&alias).contains("a route of the operation get is there twice"));

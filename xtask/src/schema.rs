@@ -12,6 +12,8 @@ use crate::tree;
 
 /// Where it is, from the root.
 pub const PATH: &str = "xtask/schema.toml";
+/// The class of all refusals.
+const REFUSAL: &str = "Api";
 
 /// The whole schema.
 #[derive(Debug, Deserialize, Serialize)]
@@ -52,6 +54,9 @@ pub(crate) struct Class {
     hosts_only: bool,
     /// The machine-readable code of one that a language package makes and gives no other.
     code: Option<String>,
+    /// The codes of refusals that become it, in small letters.
+    #[serde(default)]
+    codes: BTreeSet<String>,
     doc: String,
     /// For the tree of all.
     pub(crate) short: String,
@@ -172,7 +177,21 @@ impl Schema {
         Ok(schema)
     }
 
-    /// Each name and number once; a parent stands before its children, and is there wherever they are.
+    /// The names of the classes that refusals with these codes become, each once; the class of all refusals for a code
+    /// that no class has.
+    pub(crate) fn classes_of(&self, codes: &[String]) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        for code in codes.iter().map(|code| code.to_ascii_lowercase()) {
+            let class = self.classes.iter().find(|class| class.codes.contains(&code));
+            let name = class.map_or(REFUSAL, |class| &class.name);
+            if !found.iter().any(|other| other == name) {
+                found.push(name.to_owned());
+            }
+        }
+        found
+    }
+
+    /// Each name, number and code once; a parent stands before its children, and is there wherever they are.
     fn check(&self) -> Result<(), Error> {
         let mut parents: BTreeMap<&str, &Class> = BTreeMap::new();
         for class in &self.classes {
@@ -184,6 +203,15 @@ impl Schema {
                 }
             }
             parents.insert(&class.name, class);
+        }
+        let mut codes = BTreeSet::new();
+        for class in &self.classes {
+            if let Some(code) = class.codes.iter().find(|code| !codes.insert(code.as_str())) {
+                return Err(contradiction("the code", code, "belongs to two classes"));
+            }
+            if class.hosts_only && !class.codes.is_empty() {
+                return Err(contradiction("the class", &class.name, "has codes, but the core never makes it"));
+            }
         }
         distinct("class", self.classes.iter().map(|class| (class.name.as_str(), class.number)))?;
         for (kind, numbers) in
@@ -258,7 +286,18 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_becomes_the_class_of_its_code() {
+        let limited = class("RateLimited", 5, "codes = ['queue_full', 'rate_limited']");
+        let schema = classes(&(class("Api", 1, "") + &limited)).unwrap();
+        let codes = ["rate_limited", "QUEUE_FULL", "backend_error"].map(str::to_owned);
+        assert_eq!(schema.classes_of(&codes), ["RateLimited", "Api"]);
+    }
+
+    #[test]
     fn contradictions_are_refused() {
+        let both = class("A", 1, "codes = ['x']") + &class("B", 2, "codes = ['x']");
+        let code = classes(&both).unwrap_err().to_string();
+        assert!(code.contains("the code x belongs to two classes"), "{code}");
         let twice = classes(&(class("A", 1, "") + &class("A", 2, ""))).unwrap_err().to_string();
         assert!(twice.contains("class A is there twice"), "{twice}");
         let number = classes(&(class("A", 1, "") + &class("B", 1, ""))).unwrap_err().to_string();

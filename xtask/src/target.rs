@@ -34,7 +34,7 @@ const fn made(path: &'static str, make: fn(&Renderer) -> Result<String, Error>) 
 
 /// All of them.
 pub const TARGETS: &[Target] = &[
-    parts("bindings/abi/src/error.rs", &["rust/error_class.j2"]),
+    parts("bindings/abi/src/error.rs", &["rust/error_class.j2", "rust/class_of_code.j2"]),
     parts("bindings/abi/src/frame.rs", &["rust/frame_table.j2", "rust/frame.j2"]),
     parts("bindings/c/src/error.rs", &["rust/ojs_class.j2", "rust/same_classes.j2"]),
     made("core/engine/src/http/openapi.json", Renderer::openapi),

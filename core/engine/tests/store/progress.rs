@@ -258,6 +258,7 @@ async fn a_workflow_has_the_progress_of_its_steps(b: Bench) {
         let id = workflow(&b, body).await;
         let of = async || b.http("GET", &format!("/workflows/{id}/progress"), "").await.1;
         assert_eq!((&of().await["workflow_id"], &of().await["progress"]), (&json!(id), &json!(0.0)));
+        assert_eq!(of().await["progress"].to_string(), "0.0", "not -0.0");
         let job = b.claim(1).await.remove(0);
         b.report(job.row.id, json!({"progress": 0.5})).await;
         let found = of().await;

@@ -18,6 +18,7 @@ crate::on_every_store!(
     what_is_no_schema_is_refused_and_not_stored,
     a_version_is_registered_once,
     breaking_changes_need_a_major_version,
+    a_schema_accepts_what_the_versions_accept_that_it_names,
     strict_refuses_warn_warns_and_off_is_silent,
     a_job_is_compared_with_the_version_that_it_names,
     a_batch_with_one_wrong_job_stores_nothing,
@@ -140,6 +141,37 @@ async fn breaking_changes_need_a_major_version(b: Bench) {
     assert!(changes.contains("required field 'amount' was added"), "{changes}");
     assert_eq!(b.http("GET", "/schemas/pay", "").await.1["schema"]["version"], "1.0.0");
     assert_eq!(register(&b, json!("2.0.0"), amount(), "warn").await.0, 201);
+}
+
+async fn a_schema_accepts_what_the_versions_accept_that_it_names(b: Bench) {
+    let put = async |version: &str, schema: Value, compatible_with: Value| {
+        let body = json!({"schema": schema, "compatible_with": compatible_with}).to_string();
+        let (status, body) = b.http("PUT", &format!("/admin/schemas/pay/{version}"), &body).await;
+        (status, body["error"].clone())
+    };
+    assert_eq!(put("1.0.0", json!({"minItems": 1}), json!([])).await.0, 201);
+    assert_eq!(put("2.0.0", json!({"maxItems": 5}), json!(null)).await.0, 201, "a major version may break");
+
+    let (status, error) = put("3.0.0", json!({"minItems": 1}), json!(["1.0.0", 2])).await;
+    assert_eq!((status, &error["code"]), (422, &json!("validation_error")), "{error}");
+    assert_eq!(
+        error["details"],
+        json!({
+            "field": "compatible_with", "version": "2.0.0", "breaking_changes": ["args: 'minItems' was narrowed"],
+        })
+    );
+    for unknown in [json!("9"), json!(["1.0.0", ">=4 <5"])] {
+        let (status, error) = put("3.0.0", json!({}), unknown).await;
+        assert_eq!((status, &error["details"]["field"]), (400, &json!("compatible_with")), "{error}");
+        assert!(error["message"].as_str().unwrap().contains("of 'pay' is registered"), "{error}");
+    }
+    assert_eq!(put("3.0.0", json!({}), json!("v1")).await.0, 400);
+    assert_eq!(b.http("GET", "/schemas/pay/3.0.0", "").await.0, 404, "a refusal stores nothing");
+
+    assert_eq!(put("3.0.0", json!({"minItems": 1}), json!("1.0.0")).await.0, 201);
+    assert_eq!(put("4.0.0", json!({}), json!(">=1.0 <4.0")).await.0, 201);
+    let body = json!({"job_type": "pay", "version": 5, "schema": {"minItems": 2}, "compatible_with": 1}).to_string();
+    assert_eq!(b.http("POST", "/schemas", &body).await.0, 422, "the other family of routes has it too");
 }
 
 async fn strict_refuses_warn_warns_and_off_is_silent(b: Bench) {

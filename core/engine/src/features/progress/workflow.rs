@@ -79,8 +79,8 @@ fn of_workflow(tables: &mut dyn Tables, board: &Board, row: WorkflowRow, depth: 
     let fraction = match row.shape {
         _ if row.state == WorkflowState::Completed => 1.0,
         Shape::Batch => ended as f64 / total,
-        // Steps of a chain that are not current have the fraction 0 or 1.
-        _ => steps.iter().filter_map(|step| step.fraction).sum::<f64>() / total,
+        // Steps of a chain that are not current have the fraction 0 or 1. The sum of no numbers is -0.0, hence the 0.0.
+        _ => (0.0 + steps.iter().filter_map(|step| step.fraction).sum::<f64>()) / total,
     };
     Ok(WorkflowProgress { shape: row.shape, state: row.state, fraction, steps })
 }

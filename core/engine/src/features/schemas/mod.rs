@@ -2,6 +2,7 @@
 //! do not match.
 mod audit;
 pub(crate) mod commands;
+mod compatible_with;
 mod compiled;
 mod foresee;
 mod json_schema;

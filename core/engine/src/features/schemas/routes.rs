@@ -16,6 +16,7 @@ use crate::engine::Engine;
 use crate::features::schemas::commands::{
     DeleteSchema, GetSchema, ListSchemas, Name, RegisterSchema, SchemaVersions, SetSchemaMode, shared,
 };
+use crate::features::schemas::compatible_with::CompatibleWith;
 use crate::features::schemas::records::{MAX_SCHEMAS, Mode, SchemaRow, Version};
 use crate::features::schemas::rules::NewSchema;
 use crate::http::call::Call;
@@ -59,12 +60,15 @@ async fn store(engine: &Engine, members: &Members<'_>, job_type: &str, version: 
     let uri = members.get("uri").and_then(|raw| string(raw.get()));
     let schema = members.get("schema").or_else(|| members.get("args_schema"));
     let schema = schema.ok_or_else(|| OjsError::invalid_field("schema", "schema is required: a JSON Schema for args."))?.get();
+    let compatible_with = members.get("compatible_with").and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let compatible_with = CompatibleWith::from_json(&compatible_with.unwrap_or_default())?;
     let tenant = engine.tenant().map(|tenant| &**tenant);
     if let Some(DEFAULT_TENANT) = tenant {
         // Its jobs are compared with what all tenants share.
         return Err(shared(DEFAULT_TENANT).into());
     }
     let new = NewSchema::new((tenant, job_type), version, uri.as_deref(), mode, schema, engine.now())?;
+    let new = new.compatible_with(compatible_with);
     let row = engine.execute(RegisterSchema(new)).await?;
     Ok((row, schema.to_owned()))
 }

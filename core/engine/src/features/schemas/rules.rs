@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::commands::Name;
+use super::compatible_with::CompatibleWith;
 use super::compiled::compiled;
 use super::json_schema::check::Difference;
 use super::json_schema::compatibility::breaking_changes;
@@ -28,6 +29,7 @@ pub(crate) struct NewSchema {
     row: SchemaRow,
     text: String,
     document: Value,
+    compatible_with: CompatibleWith,
 }
 
 impl NewSchema {
@@ -71,7 +73,12 @@ impl NewSchema {
             digest: Sha256::digest(text.as_bytes()).to_vec(),
             created_at: now.as_millis(),
         };
-        Ok(Self { row, text: text.to_owned(), document })
+        Ok(Self { row, text: text.to_owned(), document, compatible_with: CompatibleWith::default() })
+    }
+
+    /// The same, with versions whose arguments it must accept.
+    pub(crate) fn compatible_with(self, compatible_with: CompatibleWith) -> Self {
+        Self { compatible_with, ..self }
     }
 }
 
@@ -97,6 +104,7 @@ impl Transaction<'_> {
                 return Err(breaking(row, &before, &changes).into());
             }
         }
+        self.check_compatible_with(row, &new.document, &new.compatible_with)?;
         if self.tables.insert_schema(row, &new.text)? { Ok(row.clone()) } else { Err(taken(row).into()) }
     }
 
