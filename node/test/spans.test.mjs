@@ -97,6 +97,18 @@ describe('spans are those of the core', () => {
   }
 });
 
+test('a span has the queue of the type', async (t) => {
+  const { client, worker, finished } = program(t);
+  worker.register('spans.defaults', () => {}, { queue: 'mail' });
+  await client.enqueue('spans.defaults');
+  const [span] = finished();
+  const { name, attributes } = span;
+  assert.deepEqual(
+    [name, attributes['messaging.destination.name'], attributes['ojs.job.queue']],
+    ['mail enqueue', 'mail', 'mail'],
+  );
+});
+
 test('what a handler does is inside of its span', async (t) => {
   const { client, worker, finished, tracer } = program(t);
   let tenant;

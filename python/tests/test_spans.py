@@ -124,6 +124,16 @@ def test_spans_are_those_of_the_core(case: dict[str, Any], coroutines: bool) -> 
     assert [described(span, finished) for span in finished] == case["spans"]
 
 
+def test_a_span_has_the_queue_of_the_type() -> None:
+    with ojs.Client("memory:") as client:
+        program = Program(client)
+        program.worker.register("spans.defaults", lambda ctx: None, queue="mail")
+        client.enqueue("spans.defaults")
+        (span,) = program.finished()
+    about = span.attributes or {}
+    assert (span.name, about["messaging.destination.name"], about["ojs.job.queue"]) == ("mail enqueue", "mail", "mail")
+
+
 @pytest.mark.parametrize("coroutines", [False, True], ids=["plain", "coroutines"])
 def test_what_a_handler_does_is_inside_of_its_span(program: Program, coroutines: bool) -> None:
     seen: list[Any] = []
