@@ -12,7 +12,9 @@ let logger = console;
 let level = LEVELS.warn;
 let carried = false;
 
-function emit(records) {
+/** Hands all records that are there to the logger. */
+function carry() {
+  const records = binding.takeLogs();
   if (!logger) return;
   for (const { level, target, text, lost } of records) {
     if (lost > 0) logger.warn(`ojs: ${lost} log records were lost: the logger is too slow`);
@@ -30,7 +32,9 @@ function start() {
   if (carried || !isMainThread) return;
   carried = true;
   binding.setLogLevel(level);
-  binding.carryLogs(emit);
+  binding.watchLogs(carry);
+  // The event loop has ended by then: what it has not carried is carried here.
+  process.on('exit', carry);
 }
 
 /** Where the core's log records go: an object with `error`, `warn`, `info`, `debug`, such as `console`, pino or winston; null is nowhere. */
@@ -45,4 +49,4 @@ function setLogger(wanted, options = {}) {
   else if (wanted !== null) start();
 }
 
-module.exports = { setLogger, start, warn };
+module.exports = { carry, setLogger, start, warn };

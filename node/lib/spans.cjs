@@ -36,7 +36,7 @@ class Spans {
     for (const propagator of [TRACE, BAGGAGE]) propagator.inject(context, carrier, api.defaultTextMapSetter);
     if (Object.keys(carrier).length > 0) request.meta = { ...request.meta, ...carrier };
     sized(span, request.args);
-    return around(span, context, () => next(request), (job) => enqueued(span, job), (error) => {
+    return around(span, context, () => next(request), (job) => enqueued(span, job, queue), (error) => {
       const kind = error instanceof OJSError ? error.code : error?.name ?? typeof error;
       failed(span, kind, error, String(error?.message ?? error));
     });
@@ -114,7 +114,11 @@ function about(ctx) {
 }
 
 /** The job as it was stored, or as it will be sent in a batch. */
-function enqueued(span, job) {
+function enqueued(span, job, queue) {
+  if (typeof job?.state === 'string' && job.queue !== queue) {
+    // The request names none, and the core has filled in the queue of its type.
+    span.updateName(`${job.queue} enqueue`).setAttributes(messaging('publish', job.queue));
+  }
   if (typeof job?.id === 'string') span.setAttributes({ 'ojs.job.id': job.id, 'messaging.message.id': job.id });
   if (typeof job?.state === 'string') span.setAttribute('ojs.job.state', job.state);
   if (typeof job?.scheduled_at === 'string') span.setAttribute('ojs.job.scheduled_at', job.scheduled_at);

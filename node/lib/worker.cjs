@@ -39,7 +39,10 @@ let exitHook = false;
 function giveBackAtExit() {
   if (exitHook) return;
   exitHook = true;
-  process.on('exit', () => live.forEach((worker) => worker.finish(EXIT)));
+  process.on('exit', () => {
+    live.forEach((worker) => worker.finish(EXIT));
+    logs.carry(); // the core logs which jobs it gives back
+  });
 }
 
 class OJSWorker extends EventEmitter {

@@ -155,6 +155,19 @@ describe('log records of the core', () => {
     child.kill();
   });
 
+  test('that it writes while the process exits reach the logger', async () => {
+    const { code, lines } = await program(['--input-type=module', '-e', `
+      import { OJSClient, OJSWorker, setLogger } from '@openjobspec/sdk';
+      setLogger({ warn: (text) => console.log('warned', text) });
+      const client = new OJSClient('memory:exit');
+      const worker = new OJSWorker({ client, handleSignals: false });
+      worker.register('a', () => { process.exit(0); });
+      await worker.start();
+      await client.enqueue('a');`], { cwd: new URL('.', import.meta.url) }).ended;
+    assert.equal(code, 0);
+    assert.match(lines.join('\n'), /^warned ojs: grace period over with unfinished jobs.* jobs=1 /m);
+  });
+
   test('are not lost on a wrong setting', () => {
     assert.throws(() => setLogger(console, { level: 'loud' }), { name: 'OJSValidationError', message: /unknown level 'loud'/ });
     assert.throws(() => setLogger({}), { name: 'OJSValidationError' });

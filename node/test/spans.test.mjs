@@ -74,6 +74,7 @@ describe('spans are those of the core', () => {
       const { client, worker, finished } = program(t);
       let snoozed = false;
       worker.register('t.ok', () => {});
+      worker.register('t.mail', () => {}, { queue: 'mail' });
       worker.register('t.fail', () => { throw new NotYet('not yet'); });
       worker.register('t.snooze', () => {
         if (snoozed) return;

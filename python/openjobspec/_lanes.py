@@ -63,9 +63,6 @@ def run_thread(native: _native.Worker, lane: int, plans: Plans) -> None:
         busy = perf_counter_ns() - began
 
 
-_EAGER = sys.version_info >= (3, 12)
-
-
 def _start(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, Outcome]) -> asyncio.Task[Outcome]:
     """A task in an empty context; where Python can, its first step runs at once."""
     if sys.version_info >= (3, 12):

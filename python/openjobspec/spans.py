@@ -88,7 +88,7 @@ class Spans:
         attributes = _messaging("publish", queue)
         attributes |= {"ojs.job.type": request.type, "ojs.job.priority": int(request.priority)}
         span = self._tracer.start_span(f"{queue} enqueue", parent, SpanKind.PRODUCER, attributes)
-        live = _Enqueue(span, parent)
+        live = _Enqueue(span, parent, queue)
         carrier: dict[str, str] = {}
         _TRACE.inject(carrier, live.context)
         _BAGGAGE.inject(carrier, live.context)
@@ -175,7 +175,15 @@ class _Live:
 
 
 class _Enqueue(_Live):
+    def __init__(self, span: Span, parent: Context, queue: str) -> None:
+        super().__init__(span, parent)
+        self._queue = queue
+
     def succeeded(self, result: Any) -> None:
+        if isinstance(result, Job) and result.state and result.queue != self._queue:
+            # The request names none, and the core has filled in the queue of its type.
+            self.span.update_name(f"{result.queue} enqueue")
+            self.span.set_attributes(_messaging("publish", result.queue))
         if isinstance(result, Job) and result.get("id"):
             self.span.set_attributes({"ojs.job.id": result.id, "messaging.message.id": result.id})
             if result.state:

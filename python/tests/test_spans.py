@@ -106,6 +106,7 @@ def test_spans_are_those_of_the_core(case: dict[str, Any], coroutines: bool) -> 
         handler = handlers(coroutines)
         for kind in ("t.ok", "t.fail", "t.snooze"):
             program.worker.register(kind, handler)
+        program.worker.register("t.mail", handler, queue="mail")
         options = dict(case["job"])
         times, attempts = options.pop("times", 1), options.pop("max_attempts", None)
         job_type, args = options.pop("type"), options.pop("args")

@@ -32,10 +32,11 @@ pub struct Record {
 #[derive(Debug, Default)]
 struct Ring {
     records: VecDeque<Record>,
+    written: u64,
     unblocks: u64,
 }
 
-static RING: Mutex<Ring> = Mutex::new(Ring { records: VecDeque::new(), unblocks: 0 });
+static RING: Mutex<Ring> = Mutex::new(Ring { records: VecDeque::new(), written: 0, unblocks: 0 });
 static FILLED: Condvar = Condvar::new();
 static LOST: AtomicU64 = AtomicU64::new(0);
 static LEVEL: AtomicU8 = AtomicU8::new(3);
@@ -80,6 +81,23 @@ pub fn pull_since(max: usize, limit: Duration, unblocks: u64) -> (Vec<Record>, u
     (ring.records.drain(..count).collect(), LOST.swap(0, Ordering::Relaxed))
 }
 
+/// Waits up to `limit` for records beyond the first `seen` that this process has written, takes none, and returns how
+/// many it has written by now. For a thread that wakes the one that calls [`take`].
+#[must_use]
+pub fn written_after(seen: u64, limit: Duration) -> u64 {
+    let mut ring = lock(&RING);
+    if ring.written == seen {
+        ring = wait(&FILLED, ring, Some(limit));
+    }
+    ring.written
+}
+
+/// All records that are there, with the number lost since the last call. It does not wait.
+#[must_use]
+pub fn take() -> (Vec<Record>, u64) {
+    (lock(&RING).records.drain(..).collect(), LOST.swap(0, Ordering::Relaxed))
+}
+
 /// Ends the wait of a thread in [`pull`].
 pub fn unblock() {
     lock(&RING).unblocks += 1;
@@ -110,6 +128,7 @@ fn put(record: Record) {
         LOST.fetch_add(1, Ordering::Relaxed);
     }
     ring.records.push_back(record);
+    ring.written += 1;
     let first = ring.records.len() == 1;
     drop(ring);
     if first {

@@ -1,7 +1,7 @@
 //! Log records on their way to the host. In a process of its own: all that is said in a process comes to one ring, by other tests too.
 use std::time::Duration;
 
-use ojs_abi::logs::{Record, install, pull, pull_since, set_level, unblock, unblocks};
+use ojs_abi::logs::{Record, install, pull, pull_since, set_level, take, unblock, unblocks, written_after};
 
 /// Records kept for the host.
 const CAPACITY: usize = 4_096;
@@ -31,4 +31,11 @@ fn records_arrive_filtered_and_the_oldest_are_lost() {
     }
     let (records, _) = pull(10, Duration::ZERO);
     assert_eq!(records.len(), 1);
+    // A thread that only watches sees each record once, and leaves it to the thread that takes it.
+    let seen = written_after(0, Duration::from_secs(3600));
+    tracing::warn!(target: "ojs::test", "last");
+    assert_eq!(written_after(seen, Duration::from_secs(3600)), seen + 1);
+    assert_eq!(written_after(seen + 1, Duration::ZERO), seen + 1);
+    assert_eq!(take().0.len(), 1);
+    assert_eq!(take(), (Vec::new(), 0));
 }

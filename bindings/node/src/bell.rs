@@ -19,6 +19,11 @@ impl Bell {
     pub fn new(ring: &Function<'_, (), ()>) -> Result<Self> {
         Ok(Self { ring: ring.build_threadsafe_function::<()>().weak::<true>().build()? })
     }
+
+    /// Rings; false when the environment has ended, and there is no thread to wake.
+    pub fn reaches(&self) -> bool {
+        self.ring.call((), ThreadsafeFunctionCallMode::NonBlocking) == Status::Ok
+    }
 }
 
 impl fmt::Debug for Bell {
@@ -29,7 +34,6 @@ impl fmt::Debug for Bell {
 
 impl Doorbell for Bell {
     fn ring(&self) {
-        // When the environment has ended there is no thread to wake.
-        let _ = self.ring.call((), ThreadsafeFunctionCallMode::NonBlocking);
+        let _ = self.reaches();
     }
 }

@@ -3,13 +3,13 @@ use std::thread;
 use std::time::Duration;
 
 use napi::bindgen_prelude::*;
-use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 use ojs_abi::logs;
 
-/// Records handed over at a time.
-const MAX: usize = 256;
-/// How long the thread sleeps when nothing is said.
+use crate::bell::Bell;
+use crate::gate;
+
+/// How long the thread sleeps when nothing is logged.
 const NAP: Duration = Duration::from_secs(60);
 
 /// A log record.
@@ -25,9 +25,6 @@ pub struct LogRecord {
     pub lost: f64,
 }
 
-/// Weak: it does not keep the process alive.
-type Emit = ThreadsafeFunction<Vec<LogRecord>, (), Vec<LogRecord>, Status, false, true>;
-
 /// Starts collecting, up to a level: 0 off, 1 error … 5 trace.
 #[napi]
 pub fn set_log_level(level: u8) {
@@ -35,32 +32,34 @@ pub fn set_log_level(level: u8) {
     logs::set_level(level);
 }
 
-/// Calls `emit` with records as they come, on its own thread, until that ends.
+/// Calls `ring` on its own thread when there are records to take, until that thread ends.
 #[napi]
-pub fn carry_logs(emit: Function<'_, Vec<LogRecord>, ()>) -> Result<()> {
-    let emit: Emit = emit.build_threadsafe_function().weak::<true>().build()?;
+pub fn watch_logs(ring: Function<'_, (), ()>) -> Result<()> {
+    let bell = Bell::new(&ring)?;
     thread::Builder::new()
         .name("ojs-logs".into())
-        .spawn(move || carry(&emit))
+        .spawn(move || watch(&bell))
         .map(drop)
         .map_err(|error| Error::from_reason(error.to_string()))
 }
 
-fn carry(emit: &Emit) {
+fn watch(bell: &Bell) {
+    let mut seen = 0;
     loop {
-        let (records, lost) = logs::pull(MAX, NAP);
-        let mut said: Vec<LogRecord> = Vec::with_capacity(records.len() + 1);
-        if lost > 0 {
-            said.push(LogRecord { level: 2, target: String::new(), text: None, lost: lost as f64 });
-        }
-        said.extend(records.into_iter().map(|r| LogRecord {
-            level: r.level,
-            target: r.target.to_owned(),
-            text: Some(r.text),
-            lost: 0.0,
-        }));
-        if !said.is_empty() && emit.call(said, ThreadsafeFunctionCallMode::NonBlocking) != Status::Ok {
+        let written = logs::written_after(seen, NAP);
+        if written != seen && !bell.reaches() {
             return;
         }
+        seen = written;
     }
+}
+
+/// All records that are there. It does not wait, so that an exit handler can call it.
+#[napi]
+pub fn take_logs() -> Result<Vec<LogRecord>> {
+    let (records, lost) = gate::enter("takeLogs", || Ok(logs::take()))?;
+    let lost = (lost > 0).then(|| LogRecord { level: 2, target: String::new(), text: None, lost: lost as f64 });
+    let records =
+        records.into_iter().map(|r| LogRecord { level: r.level, target: r.target.to_owned(), text: Some(r.text), lost: 0.0 });
+    Ok(lost.into_iter().chain(records).collect())
 }

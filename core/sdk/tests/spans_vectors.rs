@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use ojs::spans::Spans;
 use ojs::worker::WorkerOptions;
-use ojs::{Client, HandlerError, JobContext, JobRequest, RetryPolicy, Worker};
+use ojs::{Client, HandlerError, JobContext, JobOptions, JobRequest, RetryPolicy, Worker};
 use opentelemetry::trace::{SpanId, Status};
 use opentelemetry::{Array, Value as Attribute};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
@@ -37,6 +37,8 @@ fn cases() -> Vec<Value> {
             "job": {"type": "t.ok", "args": [], "delay_until": "2099-01-01T00:00:00Z"}}),
         json!({"name": "the second of two is refused", "runs": true,
             "job": {"type": "t.ok", "args": [], "id": "01910000-0000-7000-8000-00000000000d", "times": 2}}),
+        // The tests register `t.mail` with the queue `mail`.
+        json!({"name": "the queue is that of the type", "runs": true, "job": {"type": "t.mail", "args": []}}),
     ]
 }
 
@@ -86,6 +88,7 @@ async fn spans(case: &Value) -> Vec<SpanData> {
     for kind in ["t.ok", "t.fail", "t.snooze"] {
         worker.register(kind, handle).unwrap();
     }
+    worker.register_with("t.mail", JobOptions::new().queue("mail"), handle).unwrap();
     let worker = worker.start();
     let job = &case["job"];
     for _ in 0..job["times"].as_u64().unwrap_or(1) {

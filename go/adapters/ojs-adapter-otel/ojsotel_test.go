@@ -183,6 +183,7 @@ func (v vector) check(t *testing.T) {
 	p := newProgram(t)
 	var snoozed atomic.Bool
 	p.worker.Register("t.ok", func(ojs.JobContext) error { return nil })
+	p.worker.Register("t.mail", func(ojs.JobContext) error { return nil }, ojs.WithQueue("mail"))
 	p.worker.Register("t.fail", func(ojs.JobContext) error { return NotYet{} })
 	p.worker.Register("t.snooze", func(ojs.JobContext) error {
 		if snoozed.Swap(true) {
@@ -289,19 +290,6 @@ func TestEachJobOfABatchHasASpan(t *testing.T) {
 		if job.Meta["traceparent"] != want {
 			t.Errorf("%v, expected %s", job.Meta, want)
 		}
-	}
-}
-
-// The queue of a job that names none is among the defaults of its type, which the engine fills in after the layer.
-func TestASpanHasTheQueueOfTheType(t *testing.T) {
-	p := newProgram(t)
-	p.worker.Register("otel.defaults", func(ojs.JobContext) error { return nil }, ojs.WithQueue("mail"))
-	_, err := p.client.Enqueue(p.ctx, "otel.defaults", nil)
-	must(t, err)
-	spans := p.named("mail enqueue")
-	if len(spans) != 1 || value(spans[0], "messaging.destination.name") != "mail" ||
-		value(spans[0], "ojs.job.queue") != "mail" {
-		t.Fatalf("%+v", p.exporter.GetSpans())
 	}
 }
 

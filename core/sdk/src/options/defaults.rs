@@ -113,6 +113,14 @@ pub(super) fn of(job_type: &str) -> Option<Options> {
     TABLE.load().get(job_type).cloned()
 }
 
+/// The queue that is set for this type.
+#[cfg(feature = "opentelemetry")]
+pub(crate) fn queue(job_type: &str) -> Option<String> {
+    let options = of(job_type)?;
+    let (_, text) = options.iter().find(|(name, _)| name == "queue")?;
+    serde_json::from_str(text).ok()
+}
+
 /// Whether some option is set for this type.
 pub(crate) fn any(job_type: &str) -> bool {
     of(job_type).is_some()

@@ -14,7 +14,7 @@ use crate::transport::BoxFuture;
 impl EnqueueMiddleware for Spans {
     fn handle<'a>(&'a self, mut request: JobRequest, next: EnqueueNext) -> BoxFuture<'a, Result<Option<Job>, Error>> {
         Box::pin(async move {
-            let builder = SpanBuilder::from_name(format!("{} enqueue", request.queue));
+            let builder = SpanBuilder::from_name(format!("{} enqueue", request.destination()));
             let builder = builder.with_kind(SpanKind::Producer).with_attributes(attributes(&request));
             let span = self.begin(builder, &parent(&request));
             carrier::inject(&span.context, &mut request.meta);
@@ -46,7 +46,7 @@ fn parent(request: &JobRequest) -> Context {
 }
 
 fn attributes(request: &JobRequest) -> Vec<KeyValue> {
-    let mut attributes = messaging("publish", &request.queue);
+    let mut attributes = messaging("publish", &request.destination());
     attributes.push(KeyValue::new("ojs.job.type", request.job_type.clone()));
     attributes.push(KeyValue::new("ojs.job.priority", i64::from(request.priority)));
     let size = i64::try_from(request.args.as_bytes().len()).unwrap_or(i64::MAX);

@@ -56,7 +56,7 @@ public class Spans(provider: TracerProvider = GlobalOpenTelemetry.getTracerProvi
             propagator.inject(context, traced) { carrier, name, value -> carrier?.put(name, value) }
         }
         around(span, context, { it.code() }) {
-            next(request.copy(meta = traced)).also { job -> job?.let { span.about(it) } }
+            next(request.copy(meta = traced)).also { job -> job?.let { span.about(it, queue) } }
         }
     }
 
@@ -158,7 +158,11 @@ public class Spans(provider: TracerProvider = GlobalOpenTelemetry.getTracerProvi
         }
 
         /** The job as it was stored, or as it will be sent in a batch. */
-        fun Span.about(job: Job) {
+        fun Span.about(job: Job, queue: String) {
+            if (job.state != null && job.queue != queue) {
+                // The request names none, and the core has filled in the queue of its type.
+                updateName("${job.queue} enqueue").setAllAttributes(messaging("publish", job.queue).build())
+            }
             if (job.id.isNotEmpty()) setAttribute("ojs.job.id", job.id).setAttribute("messaging.message.id", job.id)
             job.state?.let { setAttribute("ojs.job.state", it) }
             (job["scheduled_at"] as? String)?.let { setAttribute("ojs.job.scheduled_at", it) }

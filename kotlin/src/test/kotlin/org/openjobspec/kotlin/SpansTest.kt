@@ -67,6 +67,7 @@ class SpansTest {
     private fun check(vector: Map<String, Any?>) = program {
         val snoozed = AtomicBoolean()
         worker.register("t.ok") {}
+            .register("t.mail", queue = "mail") {}
             .register("t.fail") { throw NotYet() }
             .register("t.snooze") { if (!snoozed.getAndSet(true)) throw SnoozeException(Duration.ZERO) }
             .start()
