@@ -1,6 +1,4 @@
 //! A job to be enqueued: type, arguments, options; and its wire form ("Implement an SDK").
-#[cfg(feature = "opentelemetry")]
-use std::borrow::Cow;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
@@ -224,15 +222,6 @@ impl JobRequest {
         }
         out.push('}');
         Ok(())
-    }
-
-    /// Where the job will go: the queue that it names, else that of its type.
-    #[cfg(feature = "opentelemetry")]
-    pub(crate) fn destination(&self) -> Cow<'_, str> {
-        if self.queue != "default" || self.named_queue {
-            return Cow::Borrowed(&self.queue);
-        }
-        options::defaults::queue(&self.job_type).map_or(Cow::Borrowed("default"), Cow::Owned)
     }
 
     /// The options as a JSON object.

@@ -1,4 +1,6 @@
 //! The span of an enqueue: `{queue} enqueue`.
+use std::borrow::Cow;
+
 use opentelemetry::context::FutureExt;
 use opentelemetry::trace::{SpanBuilder, SpanKind, TraceContextExt};
 use opentelemetry::{Context, KeyValue};
@@ -7,14 +9,23 @@ use super::{Spans, carrier, messaging};
 use crate::error::Error;
 use crate::job::Job;
 use crate::middleware::{EnqueueMiddleware, EnqueueNext};
+use crate::options::defaults;
 use crate::request::JobRequest;
 use crate::transport::BoxFuture;
+
+/// Where the job will go: the queue that it names, else that of its type.
+fn destination(request: &JobRequest) -> Cow<'_, str> {
+    if request.queue != "default" || request.named_queue {
+        return Cow::Borrowed(&request.queue);
+    }
+    defaults::queue(&request.job_type).map_or(Cow::Borrowed("default"), Cow::Owned)
+}
 
 /// The layer `trace_inject`.
 impl EnqueueMiddleware for Spans {
     fn handle<'a>(&'a self, mut request: JobRequest, next: EnqueueNext) -> BoxFuture<'a, Result<Option<Job>, Error>> {
         Box::pin(async move {
-            let builder = SpanBuilder::from_name(format!("{} enqueue", request.destination()));
+            let builder = SpanBuilder::from_name(format!("{} enqueue", destination(&request)));
             let builder = builder.with_kind(SpanKind::Producer).with_attributes(attributes(&request));
             let span = self.begin(builder, &parent(&request));
             carrier::inject(&span.context, &mut request.meta);
@@ -46,7 +57,7 @@ fn parent(request: &JobRequest) -> Context {
 }
 
 fn attributes(request: &JobRequest) -> Vec<KeyValue> {
-    let mut attributes = messaging("publish", &request.destination());
+    let mut attributes = messaging("publish", &destination(request));
     attributes.push(KeyValue::new("ojs.job.type", request.job_type.clone()));
     attributes.push(KeyValue::new("ojs.job.priority", i64::from(request.priority)));
     let size = i64::try_from(request.args.as_bytes().len()).unwrap_or(i64::MAX);
