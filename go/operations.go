@@ -16,7 +16,7 @@ import (
 //   - target: Which jobs: ids, or a filter.
 //   - options: All of the jobs, or none.
 //
-// A refusal is [ErrConflict] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
 //
 // For example:
 //
@@ -36,7 +36,7 @@ func (c *Client) BulkCancel(ctx context.Context, target BulkTarget, options Bulk
 //   - target: Which jobs: ids, or a filter.
 //   - options: All of the jobs, or none.
 //
-// A refusal is [ErrConflict] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
 //
 // For example:
 //
@@ -55,7 +55,7 @@ func (c *Client) BulkRetry(ctx context.Context, target BulkTarget, options BulkO
 //   - target: Which jobs: ids, or a filter.
 //   - options: All of the jobs, or none.
 //
-// A refusal is [ErrConflict] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for errors.Is.
 //
 // For example:
 //
@@ -324,7 +324,7 @@ func (c *Client) ResumeQueue(ctx context.Context, name string) error {
 //   - name: The name of the queue.
 //   - config: The settings, by their names on the wire.
 //
-// A refusal is [ErrConflict] or [ErrInvalidRequest] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrInvalidRequest] for errors.Is.
 //
 // For example:
 //
@@ -367,7 +367,7 @@ func (c *Client) ConfigureQueue(ctx context.Context, name string, config Obj) (O
 //   - strategy: What happens to the jobs of the queue. One of reject, discard, move.
 //   - targetQueue: Where the jobs go, for the strategy "move".
 //
-// A refusal is [ErrConflict] or [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 //
 // For example:
 //
@@ -751,7 +751,7 @@ func (c *Client) DirectWorker(ctx context.Context, id string, directive string) 
 //
 //   - id: The worker's id.
 //
-// A refusal is [ErrConflict] or [ErrNotFound] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 //
 // For example:
 //
@@ -910,7 +910,7 @@ func (c *Client) ListSchemas(ctx context.Context) ([]Obj, error) {
 //   - schema: A JSON Schema, draft 2020-12, for the array of arguments.
 //   - mode: What happens to jobs that do not match. One of strict, warn, off.
 //
-// A refusal is [ErrConflict] or [ErrInvalidRequest] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrInvalidRequest] for errors.Is.
 //
 // For example:
 //
@@ -1050,7 +1050,7 @@ func (c *Client) GetTrain(ctx context.Context, id string) (Obj, error) {
 //   - id: The id of the train.
 //   - jobId: Only if this job is the locomotive.
 //
-// A refusal is [ErrConflict] or [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] or [ErrInvalidRequest] for errors.Is.
 //
 // For example:
 //
@@ -1126,7 +1126,7 @@ func (c *Client) PutTenant(ctx context.Context, id string, changes Obj) (Obj, er
 //
 //   - id: The id of the tenant.
 //
-// A refusal is [ErrConflict] or [ErrNotFound] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 //
 // For example:
 //
@@ -1272,7 +1272,7 @@ func (c *Client) ListWebhooks(ctx context.Context) ([]Obj, error) {
 //     to 255 characters; without it the server makes one), "filter", "metadata" (an object of at most 4096 bytes),
 //     "active" and "format" ("ojs", "cloudevents" or "cloudevents-binary").
 //
-// A refusal is [ErrConflict] or [ErrInvalidRequest] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrInvalidRequest] for errors.Is.
 //
 // For example:
 //
@@ -1409,7 +1409,7 @@ func (c *Client) GetWebhookDelivery(ctx context.Context, id string) (Obj, error)
 //
 //   - id: The id of the delivery.
 //
-// A refusal is [ErrConflict] or [ErrNotFound] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 //
 // For example:
 //
@@ -1459,8 +1459,8 @@ func (c *Client) GetWorkflowProgress(ctx context.Context, id string) (Obj, error
 //   - id: The job's id.
 //   - state: JSON of at most 1 MiB.
 //
-// A refusal is [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] or [ErrPayloadTooLarge] or
-// [ErrInvalidRequest] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] or [ErrPayloadTooLarge] or [ErrInvalidRequest] for
+// errors.Is.
 //
 // For example:
 //
@@ -1518,7 +1518,7 @@ func (c *Client) ListPushEndpoints(ctx context.Context) ([]Obj, error) {
 //     ("*" stands for any characters); if wanted "queues", "config" ("max_concurrency", "timeout_ms",
 //     "signing_secret", "weight", "retry_429"), "routing", "provider" and "active".
 //
-// A refusal is [ErrConflict] or [ErrInvalidRequest] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrInvalidRequest] for errors.Is.
 //
 // For example:
 //
@@ -1743,7 +1743,7 @@ func (c *Client) GetErrorGroup(ctx context.Context, fingerprint string, queue st
 //   - reason: Why, at most 500 characters; it is kept with the operation.
 //   - dryRun: Say what would be found, and change nothing.
 //
-// A refusal is [ErrAPI] or [ErrConflict] or [ErrInvalidRequest] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrInvalidRequest] or [ErrAuthentication] for errors.Is.
 //
 // For example:
 //
@@ -1800,7 +1800,7 @@ func (c *Client) GetBulkOperation(ctx context.Context, id string, waitMs int) (O
 //
 //   - id: The id of the operation.
 //
-// A refusal is [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 //
 // For example:
 //
@@ -1813,7 +1813,7 @@ func (c *Client) PauseBulkOperation(ctx context.Context, id string) (Obj, error)
 //
 //   - id: The id of the operation.
 //
-// A refusal is [ErrAPI] or [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] or [ErrAuthentication] for errors.Is.
 //
 // For example:
 //
@@ -1826,7 +1826,7 @@ func (c *Client) ResumeBulkOperation(ctx context.Context, id string) (Obj, error
 //
 //   - id: The id of the operation.
 //
-// A refusal is [ErrConflict] or [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
+// A refusal is [ErrInvalidStateTransition] or [ErrNotFound] for errors.Is.
 //
 // For example:
 //

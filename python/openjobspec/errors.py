@@ -107,7 +107,7 @@ class DuplicateJobError(ConflictError):
 
 
 class InvalidStateTransitionError(ConflictError):
-    """The job is in a state that does not allow the operation; current_state in the details names it."""
+    """The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state."""
 
 
 class JobNotFoundError(OJSAPIError):

@@ -52,7 +52,7 @@ class Operations(ABC):
         * ``meta``: Only jobs whose metadata has these members.
         * ``atomic``: All of the jobs, or none.
 
-        Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+        Raises InvalidStateTransitionError, PayloadTooLargeError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -97,7 +97,7 @@ class Operations(ABC):
         * ``meta``: Only jobs whose metadata has these members.
         * ``atomic``: All of the jobs, or none.
 
-        Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+        Raises InvalidStateTransitionError, PayloadTooLargeError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -145,7 +145,7 @@ class Operations(ABC):
         * ``meta``: Only jobs whose metadata has these members.
         * ``atomic``: All of the jobs, or none.
 
-        Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+        Raises InvalidStateTransitionError, PayloadTooLargeError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -593,7 +593,7 @@ class Operations(ABC):
         * ``config``: The settings, by their names on the wire.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
-        Raises ConflictError, InvalidRequestError.
+        Raises InvalidStateTransitionError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -673,7 +673,7 @@ class Operations(ABC):
           it: ``reject``.
         * ``target_queue``: Where the jobs go, for the strategy ``move``.
 
-        Raises ConflictError, JobNotFoundError, InvalidRequestError.
+        Raises InvalidStateTransitionError, JobNotFoundError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -1370,7 +1370,7 @@ class Operations(ABC):
 
         * ``worker_id``: The worker's id.
 
-        Raises ConflictError, JobNotFoundError.
+        Raises InvalidStateTransitionError, JobNotFoundError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -1620,7 +1620,7 @@ class Operations(ABC):
         * ``schema``: A JSON Schema, draft 2020-12, for the array of arguments.
         * ``mode``: What happens to jobs that do not match. It is ``strict``, ``warn`` or ``off``.
 
-        Raises ConflictError, InvalidRequestError.
+        Raises InvalidStateTransitionError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -1819,7 +1819,7 @@ class Operations(ABC):
         * ``train_id``: The id of the train.
         * ``job_id``: Only if this job is the locomotive.
 
-        Raises ConflictError, JobNotFoundError, InvalidRequestError.
+        Raises InvalidStateTransitionError, JobNotFoundError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -1944,7 +1944,7 @@ class Operations(ABC):
 
         * ``tenant_id``: The id of the tenant.
 
-        Raises ConflictError, JobNotFoundError.
+        Raises InvalidStateTransitionError, JobNotFoundError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -2177,7 +2177,7 @@ class Operations(ABC):
           ``cloudevents-binary``).
         * ``settings``: The same settings by name: ``concurrency=20``.
 
-        Raises ConflictError, InvalidRequestError.
+        Raises InvalidStateTransitionError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -2386,7 +2386,7 @@ class Operations(ABC):
 
         * ``id``: The id of the delivery.
 
-        Raises ConflictError, JobNotFoundError.
+        Raises InvalidStateTransitionError, JobNotFoundError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -2471,8 +2471,7 @@ class Operations(ABC):
         * ``job_id``: The job's id.
         * ``state``: JSON of at most 1 MiB.
 
-        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError, PayloadTooLargeError,
-        InvalidRequestError.
+        Raises InvalidStateTransitionError, JobNotFoundError, PayloadTooLargeError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -2577,7 +2576,7 @@ class Operations(ABC):
           ``timeout_ms``, ``signing_secret``, ``weight``, ``retry_429``), ``routing``, ``provider`` and ``active``.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
-        Raises ConflictError, InvalidRequestError.
+        Raises InvalidStateTransitionError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -2956,7 +2955,7 @@ class Operations(ABC):
         * ``reason``: Why, at most 500 characters; it is kept with the operation.
         * ``dry_run``: Say what would be found, and change nothing.
 
-        Raises OJSAPIError, ConflictError, InvalidRequestError.
+        Raises InvalidStateTransitionError, InvalidRequestError, AuthenticationError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -3046,7 +3045,7 @@ class Operations(ABC):
 
         * ``operation_id``: The id of the operation.
 
-        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
+        Raises InvalidStateTransitionError, JobNotFoundError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -3073,7 +3072,7 @@ class Operations(ABC):
 
         * ``operation_id``: The id of the operation.
 
-        Raises OJSAPIError, ConflictError, InvalidStateTransitionError, JobNotFoundError.
+        Raises InvalidStateTransitionError, JobNotFoundError, AuthenticationError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -3100,7 +3099,7 @@ class Operations(ABC):
 
         * ``operation_id``: The id of the operation.
 
-        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
+        Raises InvalidStateTransitionError, JobNotFoundError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -3192,7 +3191,7 @@ class AsyncOperations(ABC):
         * ``meta``: Only jobs whose metadata has these members.
         * ``atomic``: All of the jobs, or none.
 
-        Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+        Raises InvalidStateTransitionError, PayloadTooLargeError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -3237,7 +3236,7 @@ class AsyncOperations(ABC):
         * ``meta``: Only jobs whose metadata has these members.
         * ``atomic``: All of the jobs, or none.
 
-        Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+        Raises InvalidStateTransitionError, PayloadTooLargeError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -3285,7 +3284,7 @@ class AsyncOperations(ABC):
         * ``meta``: Only jobs whose metadata has these members.
         * ``atomic``: All of the jobs, or none.
 
-        Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+        Raises InvalidStateTransitionError, PayloadTooLargeError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -3733,7 +3732,7 @@ class AsyncOperations(ABC):
         * ``config``: The settings, by their names on the wire.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
-        Raises ConflictError, InvalidRequestError.
+        Raises InvalidStateTransitionError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -3813,7 +3812,7 @@ class AsyncOperations(ABC):
           it: ``reject``.
         * ``target_queue``: Where the jobs go, for the strategy ``move``.
 
-        Raises ConflictError, JobNotFoundError, InvalidRequestError.
+        Raises InvalidStateTransitionError, JobNotFoundError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -4510,7 +4509,7 @@ class AsyncOperations(ABC):
 
         * ``worker_id``: The worker's id.
 
-        Raises ConflictError, JobNotFoundError.
+        Raises InvalidStateTransitionError, JobNotFoundError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -4760,7 +4759,7 @@ class AsyncOperations(ABC):
         * ``schema``: A JSON Schema, draft 2020-12, for the array of arguments.
         * ``mode``: What happens to jobs that do not match. It is ``strict``, ``warn`` or ``off``.
 
-        Raises ConflictError, InvalidRequestError.
+        Raises InvalidStateTransitionError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -4959,7 +4958,7 @@ class AsyncOperations(ABC):
         * ``train_id``: The id of the train.
         * ``job_id``: Only if this job is the locomotive.
 
-        Raises ConflictError, JobNotFoundError, InvalidRequestError.
+        Raises InvalidStateTransitionError, JobNotFoundError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -5084,7 +5083,7 @@ class AsyncOperations(ABC):
 
         * ``tenant_id``: The id of the tenant.
 
-        Raises ConflictError, JobNotFoundError.
+        Raises InvalidStateTransitionError, JobNotFoundError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -5317,7 +5316,7 @@ class AsyncOperations(ABC):
           ``cloudevents-binary``).
         * ``settings``: The same settings by name: ``concurrency=20``.
 
-        Raises ConflictError, InvalidRequestError.
+        Raises InvalidStateTransitionError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -5526,7 +5525,7 @@ class AsyncOperations(ABC):
 
         * ``id``: The id of the delivery.
 
-        Raises ConflictError, JobNotFoundError.
+        Raises InvalidStateTransitionError, JobNotFoundError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -5611,8 +5610,7 @@ class AsyncOperations(ABC):
         * ``job_id``: The job's id.
         * ``state``: JSON of at most 1 MiB.
 
-        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError, PayloadTooLargeError,
-        InvalidRequestError.
+        Raises InvalidStateTransitionError, JobNotFoundError, PayloadTooLargeError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -5717,7 +5715,7 @@ class AsyncOperations(ABC):
           ``timeout_ms``, ``signing_secret``, ``weight``, ``retry_429``), ``routing``, ``provider`` and ``active``.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
-        Raises ConflictError, InvalidRequestError.
+        Raises InvalidStateTransitionError, InvalidRequestError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -6096,7 +6094,7 @@ class AsyncOperations(ABC):
         * ``reason``: Why, at most 500 characters; it is kept with the operation.
         * ``dry_run``: Say what would be found, and change nothing.
 
-        Raises OJSAPIError, ConflictError, InvalidRequestError.
+        Raises InvalidStateTransitionError, InvalidRequestError, AuthenticationError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -6186,7 +6184,7 @@ class AsyncOperations(ABC):
 
         * ``operation_id``: The id of the operation.
 
-        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
+        Raises InvalidStateTransitionError, JobNotFoundError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -6213,7 +6211,7 @@ class AsyncOperations(ABC):
 
         * ``operation_id``: The id of the operation.
 
-        Raises OJSAPIError, ConflictError, InvalidStateTransitionError, JobNotFoundError.
+        Raises InvalidStateTransitionError, JobNotFoundError, AuthenticationError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:
@@ -6240,7 +6238,7 @@ class AsyncOperations(ABC):
 
         * ``operation_id``: The id of the operation.
 
-        Raises ConflictError, InvalidStateTransitionError, JobNotFoundError.
+        Raises InvalidStateTransitionError, JobNotFoundError.
 
         >>> import openjobspec
         >>> with openjobspec.Client("memory:") as client:

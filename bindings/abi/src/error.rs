@@ -57,7 +57,7 @@ pub enum ErrorClass {
     QueuePaused = 4,
     /// The request came too fast, or the queue is full.
     RateLimited = 5,
-    /// The job is in a state that does not allow the operation; current_state in the details names it.
+    /// The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state.
     InvalidStateTransition = 6,
     /// The job, its metadata, its result or the batch is larger than the server takes.
     PayloadTooLarge = 7,
@@ -87,6 +87,23 @@ pub enum ErrorClass {
 // gen:end
 
 // gen:rust/class_of_code.j2 (make gen; do not edit)
+impl ErrorClass {
+    /// The class of refusals with this code, which is in small letters; `None` where the status decides.
+    fn of_code(code: &str) -> Option<Self> {
+        Some(match code {
+            "duplicate" => Self::Duplicate,
+            "not_found" | "result_pruned" => Self::NotFound,
+            "queue_paused" => Self::QueuePaused,
+            "queue_full" | "rate_limited" | "tenant_limit_exceeded" => Self::RateLimited,
+            "conflict" | "invalid_state_transition" => Self::InvalidStateTransition,
+            "batch_size_exceeded" | "metadata_too_large" | "payload_too_large" | "result_too_large" => Self::PayloadTooLarge,
+            "invalid_payload" | "invalid_request" | "schema_validation" | "unsupported" | "validation_error" => Self::InvalidRequest,
+            "permission_denied" | "unauthenticated" => Self::Authentication,
+            "extension_not_supported" => Self::UnsupportedExtension,
+            _ => return None,
+        })
+    }
+}
 // gen:end
 
 impl ErrorClass {

@@ -84,7 +84,7 @@ module OJS
     end
   end
 
-  # The job is in a state that does not allow the operation; current_state in the details names it.
+  # The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state.
   class InvalidStateTransitionError < ConflictError; end
 
   # There is no such job, queue, workflow or schedule (any more).

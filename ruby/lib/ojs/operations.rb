@@ -18,7 +18,7 @@ module OJS
     # * +meta+: Only jobs whose metadata has these members.
     # * +atomic+: All of the jobs, or none.
     #
-    # Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+    # Raises InvalidStateTransitionError, PayloadTooLargeError, InvalidRequestError.
     #
     #   client.bulk_cancel(queue: "reports")
     def bulk_cancel(job_ids = nil, atomic: false, **filter)
@@ -39,7 +39,7 @@ module OJS
     # * +meta+: Only jobs whose metadata has these members.
     # * +atomic+: All of the jobs, or none.
     #
-    # Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+    # Raises InvalidStateTransitionError, PayloadTooLargeError, InvalidRequestError.
     #
     #   client.bulk_retry(["019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"], atomic: true)
     def bulk_retry(job_ids = nil, atomic: false, **filter)
@@ -59,7 +59,7 @@ module OJS
     # * +meta+: Only jobs whose metadata has these members.
     # * +atomic+: All of the jobs, or none.
     #
-    # Raises ConflictError, PayloadTooLargeError, InvalidRequestError.
+    # Raises InvalidStateTransitionError, PayloadTooLargeError, InvalidRequestError.
     #
     #   client.bulk_delete(type: "email.*", states: ["completed", "cancelled"])
     def bulk_delete(job_ids = nil, atomic: false, **filter)
@@ -266,7 +266,7 @@ module OJS
     # * +name+: The name of the queue.
     # * +config+: The settings, by their names on the wire.
     #
-    # Raises ConflictError, InvalidRequestError.
+    # Raises InvalidStateTransitionError, InvalidRequestError.
     #
     #   client.create_queue("mail", **{ concurrency: 20, rate_limit: { limit: 100, period: "PT1M" } })
     def create_queue(name, **config)
@@ -303,7 +303,7 @@ module OJS
     # * +strategy+: What happens to the jobs of the queue. It is "reject", "discard" or "move". Without it: "reject".
     # * +target_queue+: Where the jobs go, for the strategy <tt>move</tt>.
     #
-    # Raises ConflictError, NotFoundError, InvalidRequestError.
+    # Raises InvalidStateTransitionError, NotFoundError, InvalidRequestError.
     #
     #   client.delete_queue("mail", strategy: "move", target_queue: "letters")
     def delete_queue(name, strategy: "reject", target_queue: nil)
@@ -627,7 +627,7 @@ module OJS
     #
     # * +id+: The worker's id.
     #
-    # Raises ConflictError, NotFoundError.
+    # Raises InvalidStateTransitionError, NotFoundError.
     #
     #   client.remove_worker("mail-1")
     def remove_worker(id)
@@ -746,7 +746,7 @@ module OJS
     # * +schema+: A JSON Schema, draft 2020-12, for the array of arguments.
     # * +mode+: What happens to jobs that do not match. It is "strict", "warn" or "off".
     #
-    # Raises ConflictError, InvalidRequestError.
+    # Raises InvalidStateTransitionError, InvalidRequestError.
     #
     #   client.register_schema("email.send", "1.0.0", { items: { type: "string" }, minItems: 1 }, mode: "strict")
     def register_schema(type, version, schema, mode: nil)
@@ -842,7 +842,7 @@ module OJS
     # * +id+: The id of the train.
     # * +job_id+: Only if this job is the locomotive.
     #
-    # Raises ConflictError, NotFoundError, InvalidRequestError.
+    # Raises InvalidStateTransitionError, NotFoundError, InvalidRequestError.
     #
     #   client.advance_train("dest_7", job_id: "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def advance_train(id, job_id: nil)
@@ -901,7 +901,7 @@ module OJS
     #
     # * +id+: The id of the tenant.
     #
-    # Raises ConflictError, NotFoundError.
+    # Raises InvalidStateTransitionError, NotFoundError.
     #
     #   client.delete_tenant("acme")
     def delete_tenant(id)
@@ -1017,7 +1017,7 @@ module OJS
     #   <tt>filter</tt>, <tt>metadata</tt> (an object of at most 4096 bytes), <tt>active</tt> and <tt>format</tt>
     #   (<tt>ojs</tt>, <tt>cloudevents</tt> or <tt>cloudevents-binary</tt>).
     #
-    # Raises ConflictError, InvalidRequestError.
+    # Raises InvalidStateTransitionError, InvalidRequestError.
     #
     #   client.create_webhook(**{ events: ["job.completed", "job.failed"], secret: "whsec_test_secret", url: "https://example.com/hooks/ojs" })
     def create_webhook(**subscription)
@@ -1115,7 +1115,7 @@ module OJS
     #
     # * +id+: The id of the delivery.
     #
-    # Raises ConflictError, NotFoundError.
+    # Raises InvalidStateTransitionError, NotFoundError.
     #
     #   client.retry_webhook_delivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def retry_webhook_delivery(id)
@@ -1155,7 +1155,7 @@ module OJS
     # * +id+: The job's id.
     # * +state+: JSON of at most 1 MiB.
     #
-    # Raises ConflictError, InvalidStateTransitionError, NotFoundError, PayloadTooLargeError, InvalidRequestError.
+    # Raises InvalidStateTransitionError, NotFoundError, PayloadTooLargeError, InvalidRequestError.
     #
     #   client.save_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", { cursor: "abc-750", rows: 750 })
     def save_checkpoint(id, state)
@@ -1205,7 +1205,7 @@ module OJS
     #   (<tt>max_concurrency</tt>, <tt>timeout_ms</tt>, <tt>signing_secret</tt>, <tt>weight</tt>, <tt>retry_429</tt>),
     #   <tt>routing</tt>, <tt>provider</tt> and <tt>active</tt>.
     #
-    # Raises ConflictError, InvalidRequestError.
+    # Raises InvalidStateTransitionError, InvalidRequestError.
     #
     #   client.create_push_endpoint(**{ config: { max_concurrency: 100, signing_secret: "whsec_test_secret", timeout_ms: 30000 }, endpoint: "https://example.com/functions/jobs", job_types: ["email.send", "report.*"], queues: ["default"] })
     def create_push_endpoint(**endpoint)
@@ -1387,7 +1387,7 @@ module OJS
     # * +reason+: Why, at most 500 characters; it is kept with the operation.
     # * +dry_run+: Say what would be found, and change nothing.
     #
-    # Raises APIError, ConflictError, InvalidRequestError.
+    # Raises InvalidStateTransitionError, InvalidRequestError, AuthenticationError.
     #
     #   client.start_bulk_operation("retry", { queue: "mail", state: "discarded" }, reason: "the mail server was down")
     def start_bulk_operation(action, filter, reason: nil, dry_run: nil)
@@ -1429,7 +1429,7 @@ module OJS
     #
     # * +id+: The id of the operation.
     #
-    # Raises ConflictError, InvalidStateTransitionError, NotFoundError.
+    # Raises InvalidStateTransitionError, NotFoundError.
     #
     #   client.pause_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def pause_bulk_operation(id)
@@ -1440,7 +1440,7 @@ module OJS
     #
     # * +id+: The id of the operation.
     #
-    # Raises APIError, ConflictError, InvalidStateTransitionError, NotFoundError.
+    # Raises InvalidStateTransitionError, NotFoundError, AuthenticationError.
     #
     #   client.resume_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def resume_bulk_operation(id)
@@ -1451,7 +1451,7 @@ module OJS
     #
     # * +id+: The id of the operation.
     #
-    # Raises ConflictError, InvalidStateTransitionError, NotFoundError.
+    # Raises InvalidStateTransitionError, NotFoundError.
     #
     #   client.cancel_bulk_operation("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
     def cancel_bulk_operation(id)

@@ -422,10 +422,14 @@ impl Client {
     /// # Arguments
     /// * `id`: The job's id.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.activate("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// let job = client.enqueue("report.build", ()).pending().await?;
+    /// assert_eq!(client.activate(&job.id).await?.state.as_str(), "available");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -680,10 +684,15 @@ impl Client {
     /// # Arguments
     /// * `name`: The name of the queue.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.get_fairness("mail").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # client.set_fairness("mail", &json!({"weights": {"acme": 3}})).await?;
+    /// assert_eq!(client.get_fairness("mail").await?["weights"], json!({"acme": 3}));
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -728,10 +737,16 @@ impl Client {
     /// # Arguments
     /// * `name`: The name of the queue.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # client.set_fairness("mail", &json!({"weights": {"acme": 3}})).await?;
     /// client.delete_fairness("mail").await?;
+    /// assert!(client.get_fairness("mail").await.is_err_and(|error| error.is_not_found()));
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -742,10 +757,15 @@ impl Client {
 
     /// The keys that have limits, with how much of each limit is used.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.list_rate_limits().await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # client.enqueue("charge.card", ()).rate_limit(json!({"key": "stripe", "concurrency": 5})).await?;
+    /// assert_eq!(client.list_rate_limits().await?[0]["key"], "stripe");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -764,10 +784,15 @@ impl Client {
     /// # Arguments
     /// * `key`: The key.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.get_rate_limit("stripe").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # client.enqueue("charge.card", ()).rate_limit(json!({"key": "stripe", "concurrency": 5})).await?;
+    /// assert_eq!(client.get_rate_limit("stripe").await?["concurrency"]["limit"], 5);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1150,10 +1175,13 @@ impl Client {
 
     /// Whether the server is in maintenance, since when and why.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.maintenance().await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// assert_eq!(client.maintenance().await?["maintenance"], false);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1202,10 +1230,13 @@ impl Client {
     /// counts them all. The time grows with the number of jobs. It takes one of the two connections for lists and
     /// searches; everything else goes on, but for a store in memory, where all wait.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.audit().await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// assert_eq!(client.audit().await?["sound"], true);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1217,10 +1248,13 @@ impl Client {
 
     /// The settings that the server runs with. There are no secrets among them.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.server_config().await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// assert_eq!(client.server_config().await?["backend"]["type"], "memory");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1232,10 +1266,17 @@ impl Client {
 
     /// The registered schemas of all job types, without their texts, in order of job type and version.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.list_schemas().await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # use ojs::RegisterSchema;
+    /// # let schema = json!({"items": {"type": "string"}});
+    /// # client.register_schema("email.send", "1.0.0", &schema, &RegisterSchema::default()).await?;
+    /// assert_eq!(client.list_schemas().await?[0]["job_type"], "email.send");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1260,11 +1301,18 @@ impl Client {
     /// * `schema`: A JSON Schema, draft 2020-12, for the array of arguments.
     /// * `options`: What can be left out.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// # use serde_json::json;
-    /// let answer = client.register_schema("email.send", "1.0.0", &json!({"items": json!({"type": "string"}), "minItems": 1}), &ojs::RegisterSchema { mode: Some("strict".to_owned()), ..Default::default() }).await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// use ojs::RegisterSchema;
+    /// use serde_json::json;
+    /// let schema = json!({"items": {"type": "string"}});
+    /// let strict = RegisterSchema { mode: Some("strict".into()), ..RegisterSchema::default() };
+    /// client.register_schema("email.send", "1.0.0", &schema, &strict).await?;
+    /// assert!(client.enqueue("email.send", (5,)).await.is_err());
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1286,10 +1334,17 @@ impl Client {
     /// # Arguments
     /// * `job_type`: The job type, or the URI of a schema.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.get_schema("email.send").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # use ojs::RegisterSchema;
+    /// # let schema = json!({"items": {"type": "string"}});
+    /// # client.register_schema("email.send", "1.0.0", &schema, &RegisterSchema::default()).await?;
+    /// assert_eq!(client.get_schema("email.send").await?["version"], "1.0.0");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1305,10 +1360,18 @@ impl Client {
     /// * `job_type`: The job type.
     /// * `version`: The version.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.get_schema_version("email.send", "1.0.0").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # use ojs::RegisterSchema;
+    /// # let schema = json!({"items": {"type": "string"}});
+    /// # client.register_schema("email.send", "1.0.0", &schema, &RegisterSchema::default()).await?;
+    /// let found = client.get_schema_version("email.send", "1.0.0").await?;
+    /// assert_eq!(found["schema"], json!({"items": {"type": "string"}}));
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1323,10 +1386,17 @@ impl Client {
     /// # Arguments
     /// * `job_type`: The job type.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.list_schema_versions("email.send").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # use ojs::RegisterSchema;
+    /// # let schema = json!({"items": {"type": "string"}});
+    /// # client.register_schema("email.send", "1.0.0", &schema, &RegisterSchema::default()).await?;
+    /// assert_eq!(client.list_schema_versions("email.send").await?[0]["is_latest"], true);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1343,10 +1413,17 @@ impl Client {
     /// * `version`: The version.
     /// * `mode`: `strict`, `warn` or `off`.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.set_schema_mode("email.send", "1.0.0", "strict").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # use ojs::RegisterSchema;
+    /// # let schema = json!({"items": {"type": "string"}});
+    /// # client.register_schema("email.send", "1.0.0", &schema, &RegisterSchema::default()).await?;
+    /// assert_eq!(client.set_schema_mode("email.send", "1.0.0", "strict").await?["mode"], "strict");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1364,10 +1441,18 @@ impl Client {
     /// * `job_type`: The job type.
     /// * `version`: The version.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # use ojs::RegisterSchema;
+    /// # let schema = json!({"items": {"type": "string"}});
+    /// # client.register_schema("email.send", "1.0.0", &schema, &RegisterSchema::default()).await?;
     /// client.delete_schema("email.send", "1.0.0").await?;
+    /// assert!(client.list_schemas().await?.is_empty());
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1379,10 +1464,17 @@ impl Client {
     /// The trains that have jobs, in the order of their ids, or only those in one state; the one that was held first
     /// comes first.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.list_trains(&ojs::ListTrains { state: Some("held".to_owned()), ..Default::default() }).await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # for name in ["a", "b"] {
+    /// #     client.enqueue("file.copy", (name,)).train("dest_7").await?;
+    /// # }
+    /// use ojs::ListTrains;
+    /// assert_eq!(client.list_trains(&ListTrains::default()).await?[0]["id"], "dest_7");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1403,10 +1495,16 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the train.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.get_train("dest_7").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # for name in ["a", "b"] {
+    /// #     client.enqueue("file.copy", (name,)).train("dest_7").await?;
+    /// # }
+    /// assert_eq!(client.get_train("dest_7").await?["length"], 2);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1422,10 +1520,18 @@ impl Client {
     /// * `id`: The id of the train.
     /// * `options`: What can be left out.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.advance_train("dest_7", &ojs::AdvanceTrain { job_id: Some("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f".to_owned()), ..Default::default() }).await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # for name in ["a", "b"] {
+    /// #     client.enqueue("file.copy", (name,)).train("dest_7").await?;
+    /// # }
+    /// # client.hold_train("dest_7").await?;
+    /// use ojs::AdvanceTrain;
+    /// assert_eq!(client.advance_train("dest_7", &AdvanceTrain::default()).await?["state"], "running");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1446,10 +1552,16 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the train.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.hold_train("dest_7").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # for name in ["a", "b"] {
+    /// #     client.enqueue("file.copy", (name,)).train("dest_7").await?;
+    /// # }
+    /// assert_eq!(client.hold_train("dest_7").await?["state"], "held");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1461,10 +1573,15 @@ impl Client {
 
     /// The tenants of the server by id, with the number of their jobs and their limits.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.list_tenants(&ojs::ListTenants { page: Some(2), per_page: Some(50), ..Default::default() }).await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # client.put_tenant("acme", &serde_json::json!({"name": "Acme Ltd."})).await?;
+    /// use ojs::ListTenants;
+    /// assert_eq!(client.list_tenants(&ListTenants::default()).await?[0]["name"], "Acme Ltd.");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1483,10 +1600,14 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the tenant.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.get_tenant("acme").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # client.put_tenant("acme", &serde_json::json!({"name": "Acme Ltd."})).await?;
+    /// assert_eq!(client.get_tenant("acme").await?["status"], "active");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1503,11 +1624,15 @@ impl Client {
     /// * `changes`: Its members: `name` (for people), `limits` (as in `PUT /admin/tenants/{id}/limits`),
     ///   `fairness_weight` (which leaves the other limits as they are) and `status` (`active` or `suspended`).
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// # use serde_json::json;
-    /// let answer = client.put_tenant("acme", &json!({"limits": json!({"max_concurrency": 10}), "name": "Acme Ltd.", "status": "active"})).await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// use serde_json::json;
+    /// let tenant = client.put_tenant("acme", &json!({"limits": {"max_concurrency": 10}})).await?;
+    /// assert_eq!(tenant["limits"]["max_concurrency"], 10);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1523,10 +1648,15 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the tenant.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.delete_tenant("acme").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # client.put_tenant("acme", &serde_json::json!({"name": "Acme Ltd."})).await?;
+    /// client.delete_tenant("acme").await?;
+    /// assert!(client.get_tenant("acme").await.is_err_and(|error| error.is_not_found()));
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1547,11 +1677,16 @@ impl Client {
     ///   `max_scheduled`, and `fairness_weight` (jobs that it gets while a tenant of weight 1 gets one, in queues
     ///   that tenants share: 1 to 1,000); and `reason`, a text for the log of the server.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// # use serde_json::json;
-    /// let answer = client.set_tenant_limits("acme", &json!({"max_concurrency": 10, "max_enqueue_rate": json!({"limit": 100, "period": "PT1S"}), "max_queue_depth": 10000, "max_scheduled": 500})).await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # client.put_tenant("acme", &serde_json::json!({"name": "Acme Ltd."})).await?;
+    /// use serde_json::json;
+    /// let tenant = client.set_tenant_limits("acme", &json!({"max_queue_depth": 10000})).await?;
+    /// assert_eq!(tenant["limits"]["max_queue_depth"], 10000);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1567,10 +1702,14 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the tenant.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.suspend_tenant("acme").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # client.put_tenant("acme", &serde_json::json!({"name": "Acme Ltd."})).await?;
+    /// assert_eq!(client.suspend_tenant("acme").await?["status"], "suspended");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1585,10 +1724,15 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the tenant.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.resume_tenant("acme").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # client.put_tenant("acme", &serde_json::json!({"name": "Acme Ltd."})).await?;
+    /// # client.suspend_tenant("acme").await?;
+    /// assert_eq!(client.resume_tenant("acme").await?["status"], "active");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1603,10 +1747,14 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the tenant, or `_default`.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.tenant_stats("acme").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # client.enqueue("email.send", ()).tenant("acme").await?;
+    /// assert_eq!(client.tenant_stats("acme").await?["jobs"]["available"], 1);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1622,11 +1770,16 @@ impl Client {
     /// * `id`: The id of the tenant, or `_default`.
     /// * `options`: What can be left out.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// # use ojs::JobState;
-    /// let answer = client.tenant_jobs("acme", &ojs::TenantJobs { queue: Some("mail".to_owned()), state: Some(JobState::from("available")), page: Some(1), per_page: Some(10), ..Default::default() }).await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # client.enqueue("email.send", ()).tenant("acme").await?;
+    /// use ojs::TenantJobs;
+    /// let jobs = client.tenant_jobs("acme", &TenantJobs::default()).await?;
+    /// assert_eq!(jobs.total, 1);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1673,10 +1826,17 @@ impl Client {
     /// because too many deliveries waited for the subscription; `dropped_since` when the first of them happened, or
     /// null.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.list_webhooks().await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # let wanted = json!({"url": "https://example.com/hook", "events": ["job.failed"]});
+    /// # let webhook = client.create_webhook(&wanted).await?;
+    /// # let id = webhook["id"].as_str().unwrap_or_default();
+    /// assert_eq!(client.list_webhooks().await?[0]["id"], id);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1725,10 +1885,17 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the subscription, `sub_…`.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.get_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # let wanted = json!({"url": "https://example.com/hook", "events": ["job.failed"]});
+    /// # let webhook = client.create_webhook(&wanted).await?;
+    /// # let id = webhook["id"].as_str().unwrap_or_default();
+    /// assert_eq!(client.get_webhook(id).await?["events"], json!(["job.failed"]));
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1745,11 +1912,18 @@ impl Client {
     /// * `id`: The id of the subscription.
     /// * `changes`: The members that change: `url`, `events`, `active`, `filter`, `metadata`, `format`.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
     /// # use serde_json::json;
-    /// let answer = client.update_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &json!({"events": ["job.*"]})).await?;
+    /// # let wanted = json!({"url": "https://example.com/hook", "events": ["job.failed"]});
+    /// # let webhook = client.create_webhook(&wanted).await?;
+    /// # let id = webhook["id"].as_str().unwrap_or_default();
+    /// let changed = client.update_webhook(id, &json!({"events": ["job.*"]})).await?;
+    /// assert_eq!(changed["events"], json!(["job.*"]));
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1765,10 +1939,18 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the subscription.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// client.delete_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # let wanted = json!({"url": "https://example.com/hook", "events": ["job.failed"]});
+    /// # let webhook = client.create_webhook(&wanted).await?;
+    /// # let id = webhook["id"].as_str().unwrap_or_default();
+    /// client.delete_webhook(id).await?;
+    /// assert!(client.list_webhooks().await?.is_empty());
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1802,10 +1984,17 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the subscription.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.rotate_webhook_secret("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # let wanted = json!({"url": "https://example.com/hook", "events": ["job.failed"]});
+    /// # let webhook = client.create_webhook(&wanted).await?;
+    /// # let id = webhook["id"].as_str().unwrap_or_default();
+    /// assert_ne!(client.rotate_webhook_secret(id).await?["secret"], webhook["secret"]);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1879,10 +2068,14 @@ impl Client {
     /// # Arguments
     /// * `id`: The job's id.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.get_progress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # let job = client.enqueue("report.build", ()).await?;
+    /// assert!(client.get_progress(&job.id).await?["progress"].is_null(), "nothing was reported");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1899,10 +2092,16 @@ impl Client {
     /// # Arguments
     /// * `id`: The workflow's id.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.get_workflow_progress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use ojs::{JobRequest, workflow::chain};
+    /// # let etl = chain([JobRequest::new("data.fetch", ()), JobRequest::new("data.load", ())]);
+    /// # let etl = client.workflow(&etl).await?;
+    /// assert_eq!(client.get_workflow_progress(&etl.id).await?["progress"], 0.0);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1921,11 +2120,16 @@ impl Client {
     /// * `id`: The job's id.
     /// * `state`: JSON of at most 1 MiB.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// # use serde_json::json;
-    /// let answer = client.save_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &json!({"cursor": "abc-750", "rows": 750})).await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # let job = client.enqueue("report.build", ()).await?;
+    /// use serde_json::json;
+    /// let saved = client.save_checkpoint(&job.id, &json!({"rows": 750})).await?;
+    /// assert_eq!(saved["sequence"], 1);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1942,10 +2146,16 @@ impl Client {
     /// # Arguments
     /// * `id`: The job's id.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.get_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # let job = client.enqueue("report.build", ()).await?;
+    /// # use serde_json::json;
+    /// # client.save_checkpoint(&job.id, &json!({"rows": 750})).await?;
+    /// assert_eq!(client.get_checkpoint(&job.id).await?["state"], json!({"rows": 750}));
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1960,10 +2170,17 @@ impl Client {
     /// # Arguments
     /// * `id`: The job's id.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// client.delete_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # let job = client.enqueue("report.build", ()).await?;
+    /// # use serde_json::json;
+    /// # client.save_checkpoint(&job.id, &json!({"rows": 750})).await?;
+    /// client.delete_checkpoint(&job.id).await?;
+    /// assert!(client.get_checkpoint(&job.id).await.is_err_and(|error| error.is_not_found()));
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -1976,10 +2193,17 @@ impl Client {
     /// `open` (sent nothing for a minute after five failures), `probing`, `waiting` (it has asked for a pause),
     /// `disabled` (it answered 401, 403, 404 or 410) or `paused`; `last_failure` says why.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.list_push_endpoints().await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # let wanted = json!({"endpoint": "https://example.com/jobs", "job_types": ["email.send"]});
+    /// # let endpoint = client.create_push_endpoint(&wanted).await?;
+    /// # let id = endpoint["id"].as_str().unwrap_or_default();
+    /// assert_eq!(client.list_push_endpoints().await?[0]["id"], id);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -2002,11 +2226,15 @@ impl Client {
     ///   `job_types` (`*` stands for any characters); if wanted `queues`, `config` (`max_concurrency`, `timeout_ms`,
     ///   `signing_secret`, `weight`, `retry_429`), `routing`, `provider` and `active`.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// # use serde_json::json;
-    /// let answer = client.create_push_endpoint(&json!({"config": json!({"max_concurrency": 100, "signing_secret": "whsec_test_secret", "timeout_ms": 30000}), "endpoint": "https://example.com/functions/jobs", "job_types": ["email.send", "report.*"], "queues": ["default"]})).await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// use serde_json::json;
+    /// let wanted = json!({"endpoint": "https://example.com/jobs", "job_types": ["email.send"]});
+    /// assert_eq!(client.create_push_endpoint(&wanted).await?["status"], "active");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -2022,10 +2250,17 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the endpoint, `push_…`.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.get_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # let wanted = json!({"endpoint": "https://example.com/jobs", "job_types": ["email.send"]});
+    /// # let endpoint = client.create_push_endpoint(&wanted).await?;
+    /// # let id = endpoint["id"].as_str().unwrap_or_default();
+    /// assert_eq!(client.get_push_endpoint(id).await?["job_types"], json!(["email.send"]));
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -2043,11 +2278,18 @@ impl Client {
     /// * `changes`: The members that change: `endpoint`, `job_types`, `queues`, `config`, `routing`, `provider`,
     ///   `active`.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
     /// # use serde_json::json;
-    /// let answer = client.update_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &json!({"active": false})).await?;
+    /// # let wanted = json!({"endpoint": "https://example.com/jobs", "job_types": ["email.send"]});
+    /// # let endpoint = client.create_push_endpoint(&wanted).await?;
+    /// # let id = endpoint["id"].as_str().unwrap_or_default();
+    /// let paused = client.update_push_endpoint(id, &json!({"active": false})).await?;
+    /// assert_eq!(paused["status"], "paused");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -2063,10 +2305,18 @@ impl Client {
     /// # Arguments
     /// * `id`: The id of the endpoint.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// client.delete_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # use serde_json::json;
+    /// # let wanted = json!({"endpoint": "https://example.com/jobs", "job_types": ["email.send"]});
+    /// # let endpoint = client.create_push_endpoint(&wanted).await?;
+    /// # let id = endpoint["id"].as_str().unwrap_or_default();
+    /// client.delete_push_endpoint(id).await?;
+    /// assert!(client.list_push_endpoints().await?.is_empty());
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -2151,10 +2401,14 @@ impl Client {
     /// # Arguments
     /// * `id`: The job's id.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.get_lineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # let job = client.enqueue("report.build", ()).await?;
+    /// assert_eq!(client.get_lineage(&job.id).await?["tree"]["type"], "report.build");
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -2170,10 +2424,15 @@ impl Client {
     /// # Arguments
     /// * `id`: The job's id.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// let answer = client.delete_history("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// # let job = client.enqueue("report.build", ()).await?;
+    /// client.delete_history(&job.id).await?;
+    /// assert_eq!(client.get_history(&job.id).await?["events"].as_array().map(Vec::len), Some(0));
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors
@@ -2278,11 +2537,19 @@ impl Client {
     ///   jobs have it). An empty one means all that the action can reach.
     /// * `options`: What can be left out.
     ///
-    /// ```no_run
-    /// # async fn example(client: ojs::Client) -> Result<(), ojs::Error> {
-    /// # use serde_json::json;
-    /// let answer = client.start_bulk_operation("retry", &json!({"queue": "mail", "state": "discarded"}), &ojs::StartBulkOperation { reason: Some("the mail server was down".to_owned()), ..Default::default() }).await?;
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// use ojs::{GetBulkOperation, StartBulkOperation};
+    /// use serde_json::json;
+    /// # client.enqueue("email.send", ()).await?;
+    /// let started = client.start_bulk_operation("cancel", &json!({"queue": "default"}), &StartBulkOperation::default()).await?;
+    /// let id = started["id"].as_str().unwrap_or_default();
+    /// let ended = client.get_bulk_operation(id, &GetBulkOperation { wait_ms: Some(60_000) }).await?;
+    /// assert_eq!(ended["counts"]["changed"], 1);
     /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
     ///
     /// # Errors

@@ -107,7 +107,7 @@ public sealed class OJSException extends RuntimeException {
         }
     }
 
-    /** The job is in a state that does not allow the operation; current_state in the details names it. */
+    /** The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state. */
     public static final class InvalidStateTransition extends Conflict {
         InvalidStateTransition(String message, About about, Throwable cause) {
             super(message, about, cause);

@@ -324,7 +324,7 @@ public abstract class Operations internal constructor() : Requests() {
      * @param version the version: `2`, `2.1` or `2.1.0`
      * @param schema a JSON Schema, draft 2020-12, for the array of arguments
      * @param mode what happens to jobs that do not match; one of strict, warn, off
-     * @throws OjsException Conflict, InvalidRequest
+     * @throws OjsException InvalidStateTransition, InvalidRequest
      */
     public suspend fun registerSchema(jobType: String, version: String, schema: Map<String, Any?>, mode: String? = null): Map<String, Any?> =
         run("POST", at("schemas"), given("job_type" to jobType, "version" to version, "schema" to schema, "mode" to mode), Reply.member("schema"))
@@ -422,7 +422,7 @@ public abstract class Operations internal constructor() : Requests() {
      * @param subscription its members: `url` and `events` (such as `job.completed`, `job.*` or `*`); if wanted `secret` (8 to
      *   255 characters; without it the server makes one), `filter`, `metadata` (an object of at most 4096 bytes), `active` and
      *   `format` (`ojs`, `cloudevents` or `cloudevents-binary`)
-     * @throws OjsException Conflict, InvalidRequest
+     * @throws OjsException InvalidStateTransition, InvalidRequest
      */
     public suspend fun createWebhook(subscription: Map<String, Any?>): Map<String, Any?> =
         run("POST", at("webhooks", "subscriptions"), subscription, Reply.member("subscription"))
@@ -533,7 +533,7 @@ public abstract class Operations internal constructor() : Requests() {
      * ```
      *
      * @param id the id of the delivery
-     * @throws OjsException Conflict, NotFound
+     * @throws OjsException InvalidStateTransition, NotFound
      */
     public suspend fun retryWebhookDelivery(id: String): Map<String, Any?> =
         run("POST", at("webhooks", "deliveries", id, "retry"), emptyMap<String, Any?>(), Reply.member("delivery"))
@@ -579,7 +579,7 @@ public abstract class Operations internal constructor() : Requests() {
      *
      * @param jobId the job's id
      * @param state JSON of at most 1 MiB
-     * @throws OjsException Conflict, InvalidStateTransition, NotFound, PayloadTooLarge, InvalidRequest
+     * @throws OjsException InvalidStateTransition, NotFound, PayloadTooLarge, InvalidRequest
      */
     public suspend fun saveCheckpoint(jobId: String, state: Map<String, Any?>): Map<String, Any?> =
         run("PUT", at("jobs", jobId, "checkpoint"), given("state" to state), Reply.whole)
@@ -634,7 +634,7 @@ public abstract class Operations internal constructor() : Requests() {
      * @param endpoint its members: `endpoint` (the URL, or `sqs:` and the URL of a queue of Amazon SQS) and `job_types` (`*`
      *   stands for any characters); if wanted `queues`, `config` (`max_concurrency`, `timeout_ms`, `signing_secret`, `weight`,
      *   `retry_429`), `routing`, `provider` and `active`
-     * @throws OjsException Conflict, InvalidRequest
+     * @throws OjsException InvalidStateTransition, InvalidRequest
      */
     public suspend fun createPushEndpoint(endpoint: Map<String, Any?>): Map<String, Any?> =
         run("POST", at("push", "endpoints"), endpoint, Reply.member("push_endpoint"))
@@ -832,7 +832,7 @@ public abstract class Operations internal constructor() : Requests() {
      *   one means all that the action can reach
      * @param reason why, at most 500 characters; it is kept with the operation
      * @param dryRun say what would be found, and change nothing
-     * @throws OjsException Api, Conflict, InvalidRequest
+     * @throws OjsException InvalidStateTransition, InvalidRequest, Authentication
      */
     public suspend fun startBulkOperation(action: String, filter: Map<String, Any?>, reason: String? = null, dryRun: Boolean? = null): Map<String, Any?> =
         run("POST", at("admin", "bulk"), given("action" to action, "filter" to filter, "reason" to reason, "dry_run" to dryRun, "confirm" to true), Reply.whole, wait = Duration.ZERO)
@@ -876,7 +876,7 @@ public abstract class Operations internal constructor() : Requests() {
      * ```
      *
      * @param operationId the id of the operation
-     * @throws OjsException Conflict, InvalidStateTransition, NotFound
+     * @throws OjsException InvalidStateTransition, NotFound
      */
     public suspend fun pauseBulkOperation(operationId: String): Map<String, Any?> =
         run("POST", at("admin", "bulk", operationId, "pause"), emptyMap<String, Any?>(), Reply.whole)
@@ -889,7 +889,7 @@ public abstract class Operations internal constructor() : Requests() {
      * ```
      *
      * @param operationId the id of the operation
-     * @throws OjsException Api, Conflict, InvalidStateTransition, NotFound
+     * @throws OjsException InvalidStateTransition, NotFound, Authentication
      */
     public suspend fun resumeBulkOperation(operationId: String): Map<String, Any?> =
         run("POST", at("admin", "bulk", operationId, "resume"), emptyMap<String, Any?>(), Reply.whole)
@@ -902,7 +902,7 @@ public abstract class Operations internal constructor() : Requests() {
      * ```
      *
      * @param operationId the id of the operation
-     * @throws OjsException Conflict, InvalidStateTransition, NotFound
+     * @throws OjsException InvalidStateTransition, NotFound
      */
     public suspend fun cancelBulkOperation(operationId: String): Map<String, Any?> =
         run("POST", at("admin", "bulk", operationId, "cancel"), emptyMap<String, Any?>(), Reply.whole)
@@ -952,7 +952,7 @@ public abstract class BulkOperations internal constructor(internal val client: O
      * @param priority only jobs of this priority
      * @param meta only jobs whose metadata has these members
      * @param atomic all of the jobs, or none
-     * @throws OjsException Conflict, PayloadTooLarge, InvalidRequest
+     * @throws OjsException InvalidStateTransition, PayloadTooLarge, InvalidRequest
      */
     public suspend fun cancel(jobIds: List<String>? = null, queue: String? = null, jobType: String? = null, states: List<String>? = null, enqueuedAfter: Instant? = null, enqueuedBefore: Instant? = null, priority: Int? = null, meta: Map<String, Any?>? = null, atomic: Boolean = false): BulkResult =
         run("POST", at("jobs", "bulk", "cancel"), target(jobIds, given("queue" to queue, "type" to jobType, "state" to states, "enqueued_after" to enqueuedAfter?.toString(), "enqueued_before" to enqueuedBefore?.toString(), "priority" to priority, "meta" to meta)) + given("atomicity" to if (atomic) "atomic" else "partial"), Reply.bulkResult)
@@ -975,7 +975,7 @@ public abstract class BulkOperations internal constructor(internal val client: O
      * @param priority only jobs of this priority
      * @param meta only jobs whose metadata has these members
      * @param atomic all of the jobs, or none
-     * @throws OjsException Conflict, PayloadTooLarge, InvalidRequest
+     * @throws OjsException InvalidStateTransition, PayloadTooLarge, InvalidRequest
      */
     public suspend fun retry(jobIds: List<String>? = null, queue: String? = null, jobType: String? = null, states: List<String>? = null, enqueuedAfter: Instant? = null, enqueuedBefore: Instant? = null, priority: Int? = null, meta: Map<String, Any?>? = null, atomic: Boolean = false): BulkResult =
         run("POST", at("jobs", "bulk", "retry"), target(jobIds, given("queue" to queue, "type" to jobType, "state" to states, "enqueued_after" to enqueuedAfter?.toString(), "enqueued_before" to enqueuedBefore?.toString(), "priority" to priority, "meta" to meta)) + given("atomicity" to if (atomic) "atomic" else "partial"), Reply.bulkResult)
@@ -997,7 +997,7 @@ public abstract class BulkOperations internal constructor(internal val client: O
      * @param priority only jobs of this priority
      * @param meta only jobs whose metadata has these members
      * @param atomic all of the jobs, or none
-     * @throws OjsException Conflict, PayloadTooLarge, InvalidRequest
+     * @throws OjsException InvalidStateTransition, PayloadTooLarge, InvalidRequest
      */
     public suspend fun delete(jobIds: List<String>? = null, queue: String? = null, jobType: String? = null, states: List<String>? = null, enqueuedAfter: Instant? = null, enqueuedBefore: Instant? = null, priority: Int? = null, meta: Map<String, Any?>? = null, atomic: Boolean = false): BulkResult =
         run("POST", at("jobs", "bulk", "delete"), target(jobIds, given("queue" to queue, "type" to jobType, "state" to states, "enqueued_after" to enqueuedAfter?.toString(), "enqueued_before" to enqueuedBefore?.toString(), "priority" to priority, "meta" to meta)) + given("atomicity" to if (atomic) "atomic" else "partial"), Reply.bulkResult)
@@ -1064,7 +1064,7 @@ public abstract class QueuesOperations internal constructor(internal val client:
      *
      * @param name the name of the queue
      * @param config the settings, by their names on the wire
-     * @throws OjsException Conflict, InvalidRequest
+     * @throws OjsException InvalidStateTransition, InvalidRequest
      */
     public suspend fun create(name: String, config: Map<String, Any?> = emptyMap()): Map<String, Any?> =
         run("POST", at("queues"), given("name" to name, "config" to config), Reply.whole)
@@ -1107,7 +1107,7 @@ public abstract class QueuesOperations internal constructor(internal val client:
      * @param name the name of the queue
      * @param strategy what happens to the jobs of the queue; one of reject, discard, move
      * @param targetQueue where the jobs go, for the strategy `move`
-     * @throws OjsException Conflict, NotFound, InvalidRequest
+     * @throws OjsException InvalidStateTransition, NotFound, InvalidRequest
      */
     public suspend fun delete(name: String, strategy: String = "reject", targetQueue: String? = null): Map<String, Any?> =
         run("DELETE", query(at("queues", name), given("strategy" to strategy, "target_queue" to targetQueue)), null, Reply.whole)
@@ -1497,7 +1497,7 @@ public abstract class WorkersOperations internal constructor(internal val client
      * ```
      *
      * @param workerId the worker's id
-     * @throws OjsException Conflict, NotFound
+     * @throws OjsException InvalidStateTransition, NotFound
      */
     public suspend fun remove(workerId: String): Map<String, Any?> =
         run("DELETE", at("admin", "workers", workerId), null, Reply.whole)
@@ -1544,7 +1544,7 @@ public abstract class TrainsOperations internal constructor(internal val client:
      *
      * @param trainId the id of the train
      * @param jobId only if this job is the locomotive
-     * @throws OjsException Conflict, NotFound, InvalidRequest
+     * @throws OjsException InvalidStateTransition, NotFound, InvalidRequest
      */
     public suspend fun advance(trainId: String, jobId: String? = null): Map<String, Any?> =
         run("POST", at("trains", trainId, "advance"), given("job_id" to jobId, "confirm" to true), Reply.whole)
@@ -1618,7 +1618,7 @@ public abstract class TenantsOperations internal constructor(internal val client
      * ```
      *
      * @param tenantId the id of the tenant
-     * @throws OjsException Conflict, NotFound
+     * @throws OjsException InvalidStateTransition, NotFound
      */
     public suspend fun delete(tenantId: String): Map<String, Any?> =
         run("DELETE", at("admin", "tenants", tenantId), null, Reply.whole)
