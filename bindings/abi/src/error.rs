@@ -89,6 +89,7 @@ pub enum ErrorClass {
 // gen:rust/class_of_code.j2 (make gen; do not edit)
 impl ErrorClass {
     /// The class of refusals with this code, which is in small letters; `None` where the status decides.
+    #[rustfmt::skip]
     fn of_code(code: &str) -> Option<Self> {
         Some(match code {
             "duplicate" => Self::Duplicate,
