@@ -36,7 +36,7 @@ class OJSDuplicateError extends OJSConflictError {
     return this.details?.existing_job_id;
   }
 }
-/** The job is in a state that does not allow the operation; current_state in the details names it. */
+/** The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state. */
 class OJSInvalidStateTransitionError extends OJSConflictError {}
 /** There is no such job, queue, workflow or schedule (any more). */
 class OJSNotFoundError extends OJSAPIError {}
