@@ -32,7 +32,6 @@ pub(crate) const FEATURE: Feature = Feature {
     extensions: &[Extension::Official("rate-limiting")],
     capabilities: &["rate_limiting"],
     figures: Some(|engine, gauges| Box::pin(figures(engine, gauges))),
-    ..Feature::NONE
 };
 
 /// Where it takes part in transactions.
