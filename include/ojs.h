@@ -75,7 +75,7 @@ enum ojs_class
     OJS_CLASS_QUEUE_PAUSED = 4,
     // The request came too fast, or the queue is full.
     OJS_CLASS_RATE_LIMITED = 5,
-    // The job is in a state that does not allow the operation; current_state in the details names it.
+    // The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state.
     OJS_CLASS_INVALID_STATE_TRANSITION = 6,
     // The job, its metadata, its result or the batch is larger than the server takes.
     OJS_CLASS_PAYLOAD_TOO_LARGE = 7,
