@@ -2430,7 +2430,8 @@ impl Client {
     /// # let client = ojs::Client::connect("memory:").await?;
     /// # let job = client.enqueue("report.build", ()).await?;
     /// client.delete_history(&job.id).await?;
-    /// assert_eq!(client.get_history(&job.id).await?["events"].as_array().map(Vec::len), Some(0));
+    /// let history = client.get_history(&job.id, &ojs::GetHistory::default()).await?;
+    /// assert_eq!(history["events"].as_array().map(Vec::len), Some(0));
     /// # Ok(()) }
     /// # #[cfg(not(feature = "embedded"))] fn main() {}
     /// ```
