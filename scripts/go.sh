@@ -43,6 +43,8 @@ case $what in
     unformatted=$(gofmt -l go tests/specification examples)
     [ -z "$unformatted" ] || { echo "gofmt would change: $unformatted"; exit 1; }
     (cd go && go vet ./...)
+    # Before the tests: what `go` says of downloads would stand in the middle of the lines that scripts/parity.py reads.
+    for module in go go/serverless go/serverless/tests tests/specification/go; do (cd "$module" && go mod download); done
     {
       # The soak measures memory, of which the race detector needs much itself.
       (cd go && go test -race -count=1 -v ./... 2>&1)
