@@ -20,7 +20,7 @@ const (
 	ErrNotFound               Class = 3  // There is no such job, queue, workflow or schedule (any more). A kind of ErrAPI.
 	ErrQueuePaused            Class = 4  // The queue is paused and refuses jobs. A kind of ErrAPI.
 	ErrRateLimited            Class = 5  // The request came too fast, or the queue is full. A kind of ErrAPI.
-	ErrInvalidStateTransition Class = 6  // The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state. A kind of ErrConflict.
+	ErrInvalidStateTransition Class = 6  // The state of the job, schema, workflow or other thing does not allow the operation; for a job, current_state in the details names it. A kind of ErrConflict.
 	ErrPayloadTooLarge        Class = 7  // The job, its metadata, its result or the batch is larger than the server takes. A kind of ErrAPI.
 	ErrInvalidRequest         Class = 8  // The server found the request wrong; field in the details names the place. A kind of ErrAPI.
 	ErrAuthentication         Class = 9  // The token is missing, wrong, or not allowed to do this. A kind of ErrAPI.

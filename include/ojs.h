@@ -75,7 +75,7 @@ enum ojs_class
     OJS_CLASS_QUEUE_PAUSED = 4,
     // The request came too fast, or the queue is full.
     OJS_CLASS_RATE_LIMITED = 5,
-    // The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state.
+    // The state of the job, schema, workflow or other thing does not allow the operation; for a job, current_state in the details names it.
     OJS_CLASS_INVALID_STATE_TRANSITION = 6,
     // The job, its metadata, its result or the batch is larger than the server takes.
     OJS_CLASS_PAYLOAD_TOO_LARGE = 7,

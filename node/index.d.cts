@@ -422,8 +422,8 @@ export class OJSClient {
    * job keeps the others from being cancelled.
    * @param target Which jobs: ids, or a filter.
    * @param options.atomic All of the jobs, or none.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSPayloadTooLargeError} The job, its metadata, its result or the batch is larger than the server
    *   takes.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
@@ -436,8 +436,8 @@ export class OJSClient {
    * others from being retried.
    * @param target Which jobs: ids, or a filter.
    * @param options.atomic All of the jobs, or none.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSPayloadTooLargeError} The job, its metadata, its result or the batch is larger than the server
    *   takes.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
@@ -449,8 +449,8 @@ export class OJSClient {
    * skipped, and their items say why; with `atomic` one such job keeps the others from being deleted.
    * @param target Which jobs: ids, or a filter.
    * @param options.atomic All of the jobs, or none.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSPayloadTooLargeError} The job, its metadata, its result or the batch is larger than the server
    *   takes.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
@@ -491,8 +491,8 @@ export class OJSClient {
   /**
    * Cancels the job. A worker that runs it is told to stop.
    * @param id The job's id.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @example await client.cancelJob('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
@@ -501,8 +501,8 @@ export class OJSClient {
    * Changes the priority of a job that waits.
    * @param id The job's id.
    * @param priority The new priority. Higher runs earlier.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
    * @example await client.setPriority('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f', 5)
@@ -511,8 +511,8 @@ export class OJSClient {
   /**
    * Makes a job available that was enqueued as pending.
    * @param id The job's id.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @example await client.activateJob('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
@@ -520,8 +520,8 @@ export class OJSClient {
   /**
    * Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
    * @param id The job's id.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @example await client.retryJob('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
@@ -556,8 +556,8 @@ export class OJSClient {
   /**
    * Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
    * @param id The workflow's id.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @example await client.cancelWorkflow('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
@@ -655,8 +655,8 @@ export class OJSClient {
    * @param version The version: `2`, `2.1` or `2.1.0`.
    * @param schema A JSON Schema, draft 2020-12, for the array of arguments.
    * @param options.mode What happens to jobs that do not match.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
    * @example await client.registerSchema('email.send', '1.0.0', { items: { type: 'string' }, minItems: 1 }, { mode: 'strict' })
    */
@@ -716,8 +716,8 @@ export class OJSClient {
    * @param subscription Its members: `url` and `events` (such as `job.completed`, `job.*` or `*`); if wanted
    *   `secret` (8 to 255 characters; without it the server makes one), `filter`, `metadata` (an object of at most 4096
    *   bytes), `active` and `format` (`ojs`, `cloudevents` or `cloudevents-binary`).
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
    * @example await client.createWebhook({ events: ['job.completed', 'job.failed'], secret: 'whsec_test_secret', url: 'https://example.com/hooks/ojs' })
    */
@@ -785,8 +785,8 @@ export class OJSClient {
    * Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or
    * waiting.
    * @param id The id of the delivery.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @example await client.retryWebhookDelivery('del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
@@ -815,8 +815,8 @@ export class OJSClient {
    * holds the job, and when the job has ended.
    * @param id The job's id.
    * @param state JSON of at most 1 MiB.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSPayloadTooLargeError} The job, its metadata, its result or the batch is larger than the server
    *   takes.
@@ -852,8 +852,8 @@ export class OJSClient {
    * @param endpoint Its members: `endpoint` (the URL, or `sqs:` and the URL of a queue of Amazon SQS) and
    *   `job_types` (`*` stands for any characters); if wanted `queues`, `config` (`max_concurrency`, `timeout_ms`,
    *   `signing_secret`, `weight`, `retry_429`), `routing`, `provider` and `active`.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
    * @example await client.createPushEndpoint({ config: { max_concurrency: 100, signing_secret: 'whsec_test_secret', timeout_ms: 30000 }, endpoint: 'https://example.com/functions/jobs', job_types: ['email.send', 'report.*'], queues: ['default'] })
    */
@@ -988,8 +988,8 @@ export class OJSClient {
    *   have it). An empty one means all that the action can reach.
    * @param options.reason Why, at most 500 characters; it is kept with the operation.
    * @param options.dryRun Say what would be found, and change nothing.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
    * @throws {OJSAuthenticationError} The token is missing, wrong, or not allowed to do this.
    * @example await client.startBulkOperation('retry', { queue: 'mail', state: 'discarded' }, { reason: 'the mail server was down' })
@@ -1019,8 +1019,8 @@ export class OJSClient {
   /**
    * Stops a bulk operation until it is resumed. The slice that is under way is finished.
    * @param id The id of the operation.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @example await client.pauseBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
@@ -1028,8 +1028,8 @@ export class OJSClient {
   /**
    * Goes on with a bulk operation that was paused, or that has failed, where it stopped.
    * @param id The id of the operation.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSAuthenticationError} The token is missing, wrong, or not allowed to do this.
    * @example await client.resumeBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
@@ -1038,8 +1038,8 @@ export class OJSClient {
   /**
    * Ends a bulk operation for good. Jobs that it has changed stay changed.
    * @param id The id of the operation.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @example await client.cancelBulkOperation('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f')
    */
@@ -1137,8 +1137,8 @@ export interface Queues {
    * Creates a queue with settings, such as `concurrency`, `max_size`, `rate_limit` and `retention`.
    * @param name The name of the queue.
    * @param config The settings, by their names on the wire.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
    * @example await client.queues.create('mail', { concurrency: 20, rate_limit: { limit: 100, period: 'PT1M' } })
    */
@@ -1164,8 +1164,8 @@ export interface Queues {
    * @param name The name of the queue.
    * @param options.strategy What happens to the jobs of the queue. Without it: `reject`.
    * @param options.targetQueue Where the jobs go, for the strategy `move`.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
    * @example await client.queues.delete('mail', { strategy: 'move', targetQueue: 'letters' })
@@ -1270,8 +1270,8 @@ export interface DeadLetters {
   /**
    * Runs a dead letter again, with all its attempts.
    * @param id The job's id.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSPayloadTooLargeError} The job, its metadata, its result or the batch is larger than the server
    *   takes.
@@ -1402,8 +1402,8 @@ export interface Workers {
   /**
    * Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
    * @param id The worker's id.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @example await client.workers.remove('mail-1')
    */
@@ -1433,8 +1433,8 @@ export interface Trains {
    * Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
    * @param id The id of the train.
    * @param options.jobId Only if this job is the locomotive.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @throws {OJSInvalidRequestError} The server found the request wrong; field in the details names the place.
    * @example await client.trains.advance('dest_7', { jobId: '019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f' })
@@ -1478,8 +1478,8 @@ export interface Tenants {
   /**
    * Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
    * @param id The id of the tenant.
-   * @throws {OJSInvalidStateTransitionError} The state of the job, or of what else is meant, does not allow the
-   *   operation; details say why, for a job with current_state.
+   * @throws {OJSInvalidStateTransitionError} The state of the job, schema, workflow or other thing does not allow
+   *   the operation; for a job, current_state in the details names it.
    * @throws {OJSNotFoundError} There is no such job, queue, workflow or schedule (any more).
    * @example await client.tenants.delete('acme')
    */
@@ -1940,7 +1940,7 @@ export class OJSDuplicateError extends OJSConflictError {
   /** The id of the job that was there first. */
   get existingJobId(): string | undefined;
 }
-/** The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state. */
+/** The state of the job, schema, workflow or other thing does not allow the operation; for a job, current_state in the details names it. */
 export class OJSInvalidStateTransitionError extends OJSConflictError {}
 /** There is no such job, queue, workflow or schedule (any more). */
 export class OJSNotFoundError extends OJSAPIError {}

@@ -107,7 +107,7 @@ class DuplicateJobError(ConflictError):
 
 
 class InvalidStateTransitionError(ConflictError):
-    """The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state."""
+    """The state of the job, schema, workflow or other thing does not allow the operation; for a job, current_state in the details names it."""
 
 
 class JobNotFoundError(OJSAPIError):

@@ -22,7 +22,7 @@ pub enum ojs_class {
     QueuePaused = 4,
     /// The request came too fast, or the queue is full.
     RateLimited = 5,
-    /// The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state.
+    /// The state of the job, schema, workflow or other thing does not allow the operation; for a job, current_state in the details names it.
     InvalidStateTransition = 6,
     /// The job, its metadata, its result or the batch is larger than the server takes.
     PayloadTooLarge = 7,

@@ -36,7 +36,7 @@ class OJSDuplicateError extends OJSConflictError {
     return this.details?.existing_job_id;
   }
 }
-/** The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state. */
+/** The state of the job, schema, workflow or other thing does not allow the operation; for a job, current_state in the details names it. */
 class OJSInvalidStateTransitionError extends OJSConflictError {}
 /** There is no such job, queue, workflow or schedule (any more). */
 class OJSNotFoundError extends OJSAPIError {}

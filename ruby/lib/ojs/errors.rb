@@ -84,7 +84,7 @@ module OJS
     end
   end
 
-  # The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state.
+  # The state of the job, schema, workflow or other thing does not allow the operation; for a job, current_state in the details names it.
   class InvalidStateTransitionError < ConflictError; end
 
   # There is no such job, queue, workflow or schedule (any more).

@@ -57,7 +57,8 @@ impl Due {
     }
 }
 
-/// The statement that asks for due jobs, with the questions for records behind it.
+/// The statement that asks whether any job or record is due. `jobs` is the store's question for jobs; one question for
+/// each declaration follows it.
 pub(crate) fn statement<'a>(jobs: &str, dialect: Dialect, records: impl Iterator<Item = &'a Due>) -> String {
     let mut text = jobs.trim_end().to_owned();
     records.for_each(|due| due.push(&mut text, dialect));

@@ -25,8 +25,9 @@ fn destination(request: &JobRequest) -> Cow<'_, str> {
 impl EnqueueMiddleware for Spans {
     fn handle<'a>(&'a self, mut request: JobRequest, next: EnqueueNext) -> BoxFuture<'a, Result<Option<Job>, Error>> {
         Box::pin(async move {
-            let builder = SpanBuilder::from_name(format!("{} enqueue", destination(&request)));
-            let builder = builder.with_kind(SpanKind::Producer).with_attributes(attributes(&request));
+            let queue = destination(&request);
+            let builder = SpanBuilder::from_name(format!("{queue} enqueue"));
+            let builder = builder.with_kind(SpanKind::Producer).with_attributes(attributes(&request, &queue));
             let span = self.begin(builder, &parent(&request));
             carrier::inject(&span.context, &mut request.meta);
             let result = next.run(request).with_context(span.context.clone()).await;
@@ -56,8 +57,8 @@ fn parent(request: &JobRequest) -> Context {
     }
 }
 
-fn attributes(request: &JobRequest) -> Vec<KeyValue> {
-    let mut attributes = messaging("publish", &destination(request));
+fn attributes(request: &JobRequest, queue: &str) -> Vec<KeyValue> {
+    let mut attributes = messaging("publish", queue);
     attributes.push(KeyValue::new("ojs.job.type", request.job_type.clone()));
     attributes.push(KeyValue::new("ojs.job.priority", i64::from(request.priority)));
     let size = i64::try_from(request.args.as_bytes().len()).unwrap_or(i64::MAX);

@@ -1,5 +1,6 @@
 //! `compatible_with`: the versions of a job type whose arguments a new schema says it accepts. The promise is checked
-//! when the schema is registered, whatever the major versions are, and is not kept: a registered version never changes.
+//! when the schema is registered, also between major versions. It is not stored, because a registered version never
+//! changes.
 use ojs_model::version::Range;
 use ojs_model::{ErrorCode, OjsError};
 use serde_json::{Value, json};

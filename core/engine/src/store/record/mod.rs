@@ -24,7 +24,7 @@
 //! let due = trains.scan(&Scan::over(TrainRow::DUE).to(&now).limit(100))?;
 //! ```
 //!
-//! and names it in [`TABLES`](crate::features::TABLES). A file or a database that lacks the table, a column or an
+//! and names it in `tables` of the `FEATURE` in its `mod.rs`. A file or a database that lacks the table, a column or an
 //! index gets it when it is opened; so a new column
 //! needs a default, and a column is never renamed. `numbered ("num")` instead of `key` lets the store choose the
 //! number; `gathered ("num")` is the same for a table that many jobs write to: a store across a network writes all

@@ -107,7 +107,7 @@ public sealed class OJSException extends RuntimeException {
         }
     }
 
-    /** The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state. */
+    /** The state of the job, schema, workflow or other thing does not allow the operation; for a job, current_state in the details names it. */
     public static final class InvalidStateTransition extends Conflict {
         InvalidStateTransition(String message, About about, Throwable cause) {
             super(message, about, cause);

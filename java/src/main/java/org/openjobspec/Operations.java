@@ -90,8 +90,8 @@ final class Operations {
          * }
          *
          * @param id the job's id
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Job cancelJob(String id) {
@@ -107,8 +107,8 @@ final class Operations {
          *
          * @param id the job's id
          * @param priority the new priority. Higher runs earlier
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
          *     place
@@ -125,8 +125,8 @@ final class Operations {
          * }
          *
          * @param id the job's id
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Job activateJob(String id) {
@@ -141,8 +141,8 @@ final class Operations {
          * }
          *
          * @param id the job's id
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Job retryJob(String id) {
@@ -207,8 +207,8 @@ final class Operations {
          * }
          *
          * @param id the workflow's id
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public WorkflowStatus cancelWorkflow(String id) {
@@ -411,8 +411,8 @@ final class Operations {
          * @param version the version: {@code 2}, {@code 2.1} or {@code 2.1.0}
          * @param schema a JSON Schema, draft 2020-12, for the array of arguments
          * @param mode what happens to jobs that do not match; null: not said; one of strict, warn, off
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
          *     place
          */
@@ -529,8 +529,8 @@ final class Operations {
          *     job.*} or {@code *}); if wanted {@code secret} (8 to 255 characters; without it the server makes one),
          *     {@code filter}, {@code metadata} (an object of at most 4096 bytes), {@code active} and {@code format}
          *     ({@code ojs}, {@code cloudevents} or {@code cloudevents-binary})
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
          *     place
          */
@@ -665,8 +665,8 @@ final class Operations {
          * }
          *
          * @param id the id of the delivery
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> retryWebhookDelivery(String id) {
@@ -716,8 +716,8 @@ final class Operations {
          *
          * @param id the job's id
          * @param state JSON of at most 1 MiB
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          * @throws OJSException.PayloadTooLarge the job, its metadata, its result or the batch is larger than the
          *     server takes
@@ -784,8 +784,8 @@ final class Operations {
          *     SQS) and {@code job_types} ({@code *} stands for any characters); if wanted {@code queues}, {@code
          *     config} ({@code max_concurrency}, {@code timeout_ms}, {@code signing_secret}, {@code weight}, {@code
          *     retry_429}), {@code routing}, {@code provider} and {@code active}
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
          *     place
          */
@@ -1038,8 +1038,8 @@ final class Operations {
          *     means all that the action can reach
          * @param reason why, at most 500 characters; it is kept with the operation; null: not said
          * @param dryRun say what would be found, and change nothing; null: not said
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
          *     place
          * @throws OJSException.Authentication the token is missing, wrong, or not allowed to do this
@@ -1109,8 +1109,8 @@ final class Operations {
          * }
          *
          * @param id the id of the operation
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> pauseBulkOperation(String id) {
@@ -1125,8 +1125,8 @@ final class Operations {
          * }
          *
          * @param id the id of the operation
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          * @throws OJSException.Authentication the token is missing, wrong, or not allowed to do this
          */
@@ -1142,8 +1142,8 @@ final class Operations {
          * }
          *
          * @param id the id of the operation
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> cancelBulkOperation(String id) {
@@ -1201,8 +1201,8 @@ final class Operations {
          *
          * @param target which jobs: ids, or a filter
          * @param atomic all of the jobs, or none
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.PayloadTooLarge the job, its metadata, its result or the batch is larger than the
          *     server takes
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
@@ -1228,8 +1228,8 @@ final class Operations {
          *
          * @param target which jobs: ids, or a filter
          * @param atomic all of the jobs, or none
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.PayloadTooLarge the job, its metadata, its result or the batch is larger than the
          *     server takes
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
@@ -1254,8 +1254,8 @@ final class Operations {
          *
          * @param target which jobs: ids, or a filter
          * @param atomic all of the jobs, or none
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.PayloadTooLarge the job, its metadata, its result or the batch is larger than the
          *     server takes
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
@@ -1340,8 +1340,8 @@ final class Operations {
          *
          * @param name the name of the queue
          * @param config the settings, by their names on the wire
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
          *     place
          */
@@ -1390,8 +1390,8 @@ final class Operations {
          * @param name the name of the queue
          * @param strategy what happens to the jobs of the queue; null: not said; one of reject, discard, move
          * @param targetQueue where the jobs go, for the strategy {@code move}; null: not said
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
          *     place
@@ -1586,8 +1586,8 @@ final class Operations {
          * }
          *
          * @param id the job's id
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          * @throws OJSException.PayloadTooLarge the job, its metadata, its result or the batch is larger than the
          *     server takes
@@ -1849,8 +1849,8 @@ final class Operations {
          * }
          *
          * @param id the worker's id
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> remove(String id) {
@@ -1914,8 +1914,8 @@ final class Operations {
          *
          * @param id the id of the train
          * @param jobId only if this job is the locomotive; null: not said
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          * @throws OJSException.InvalidRequest the server found the request wrong; field in the details names the
          *     place
@@ -2013,8 +2013,8 @@ final class Operations {
          * }
          *
          * @param id the id of the tenant
-         * @throws OJSException.InvalidStateTransition the state of the job, or of what else is meant, does not
-         *     allow the operation; details say why, for a job with current_state
+         * @throws OJSException.InvalidStateTransition the state of the job, schema, workflow or other thing does
+         *     not allow the operation; for a job, current_state in the details names it
          * @throws OJSException.NotFound there is no such job, queue, workflow or schedule (any more)
          */
         public Map<String, Object> delete(String id) {

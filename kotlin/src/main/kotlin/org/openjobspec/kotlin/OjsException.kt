@@ -78,7 +78,7 @@ public sealed class OjsException(message: String, internal val about: About, cau
         public val existingJobId: String? get() = (details as? Map<*, *>)?.get("existing_job_id") as? String
     }
 
-    /** The state of the job, or of what else is meant, does not allow the operation; details say why, for a job with current_state. */
+    /** The state of the job, schema, workflow or other thing does not allow the operation; for a job, current_state in the details names it. */
     public class InvalidStateTransition internal constructor(message: String, about: About, cause: Throwable? = null) :
         Conflict(message, about, cause) {
         internal constructor(message: String, cause: Throwable? = null) : this(message, About("internal_error"), cause)
